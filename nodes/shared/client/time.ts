@@ -1,0 +1,15 @@
+/**
+ * The client's only source of time and chance. Whoever builds a client passes one in: the nodes
+ * pass n8n's, tests pass one that they drive.
+ */
+export interface Time {
+	/** Milliseconds since the Unix epoch. */
+	now(): number;
+	/**
+	 * Waits `ms` milliseconds.
+	 * @throws the signal's reason, at the latest a second after the signal aborts
+	 */
+	sleep(ms: number, signal?: AbortSignal): Promise<void>;
+	/** A number from 0 (included) to 1 (excluded). */
+	random(): number;
+}
