@@ -1,0 +1,39 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+import { searchModels } from '../shared/n8n/model-picker';
+import { execute, resourceProperties, type Resource } from '../shared/n8n/operation';
+import { model } from './actions/model';
+import { response } from './actions/response';
+
+/** What the node offers, in the order of its selector. */
+export const resources: Resource[] = [response, model];
+
+/** Lists models and creates responses. */
+export class ModelAccess implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Model Access',
+		name: 'modelAccess',
+		icon: { light: 'file:modelAccess.svg', dark: 'file:modelAccess.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		description: 'List models and get their answers through a Model Access gateway',
+		defaults: { name: 'Model Access' },
+		usableAsTool: true,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'modelAccessApi', required: true }],
+		properties: resourceProperties(resources),
+	};
+
+	methods = { listSearch: { searchModels } };
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await execute(this, resources);
+	}
+}

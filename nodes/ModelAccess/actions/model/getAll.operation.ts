@@ -1,0 +1,64 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { findModels, listModels } from '../../../shared/client/models';
+import type { ItemScope } from '../../../shared/n8n/items';
+import type { Operation } from '../../../shared/n8n/operation';
+import { numberParameter } from '../../../shared/n8n/parameters';
+
+const TIMEOUT_MS = 60_000;
+const MAX_RETRIES = 3;
+
+/** Model → Get Many: `GET /v1/models`. */
+export const getAll: Operation = {
+	value: 'getAll',
+	name: 'Get Many',
+	action: 'Get many models',
+	description: 'List the models that your key may use',
+	properties: [
+		{
+			displayName: 'Return All',
+			name: 'returnAll',
+			type: 'boolean',
+			default: false,
+			description: 'Whether to return all results or only up to a given limit',
+		},
+		{
+			displayName: 'Limit',
+			name: 'limit',
+			type: 'number',
+			typeOptions: { minValue: 1 },
+			default: 50,
+			description: 'Max number of results to return',
+			displayOptions: { show: { returnAll: [false] } },
+		},
+		{
+			displayName: 'Options',
+			name: 'options',
+			type: 'collection',
+			placeholder: 'Add option',
+			default: {},
+			options: [
+				{
+					displayName: 'Search',
+					name: 'search',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. image',
+					description: 'Return only models whose ID contains this text, in any case',
+				},
+			],
+		},
+	],
+	async run(item: ItemScope): Promise<INodeExecutionData[]> {
+		const limit =
+			item.parameter('returnAll') === true
+				? Infinity
+				: numberParameter(item.parameter('limit'), { field: 'Limit', fallback: 50, min: 1 });
+		const client = item.client({
+			timeoutMs: TIMEOUT_MS,
+			maxRetries: MAX_RETRIES,
+			deadline: item.connection.time.now() + TIMEOUT_MS,
+		});
+		const models = findModels(await listModels(client), String(item.options.search ?? ''));
+		return models.slice(0, limit).map((model) => ({ json: model as IDataObject }));
+	},
+};

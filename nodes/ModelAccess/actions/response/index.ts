@@ -1,0 +1,9 @@
+import type { Resource } from '../../../shared/n8n/operation';
+import { create } from './create.operation';
+
+export const response: Resource = {
+	value: 'response',
+	name: 'Response',
+	description: 'What a model answers',
+	operations: [create],
+};

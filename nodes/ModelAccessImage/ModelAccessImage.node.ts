@@ -1,0 +1,39 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+import { searchModels } from '../shared/n8n/model-picker';
+import { execute, resourceProperties, type Resource } from '../shared/n8n/operation';
+import { image } from './actions/image';
+import { task } from './actions/task';
+
+/** What the node offers, in the order of its selector. */
+export const resources: Resource[] = [image, task];
+
+/** Generates images by the gateway's asynchronous tasks and hands them on as files. */
+export class ModelAccessImage implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Model Access Image',
+		name: 'modelAccessImage',
+		icon: { light: 'file:modelAccessImage.svg', dark: 'file:modelAccessImage.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		description: 'Generate images through a Model Access gateway and get them as files',
+		defaults: { name: 'Model Access Image' },
+		usableAsTool: true,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'modelAccessApi', required: true }],
+		properties: resourceProperties(resources),
+	};
+
+	methods = { listSearch: { searchModels } };
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await execute(this, resources);
+	}
+}

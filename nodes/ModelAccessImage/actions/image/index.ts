@@ -1,0 +1,9 @@
+import type { Resource } from '../../../shared/n8n/operation';
+import { generate } from './generate.operation';
+
+export const image: Resource = {
+	value: 'image',
+	name: 'Image',
+	description: 'Pictures that a model makes',
+	operations: [generate],
+};

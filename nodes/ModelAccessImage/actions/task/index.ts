@@ -1,0 +1,10 @@
+import type { Resource } from '../../../shared/n8n/operation';
+import { get } from './get.operation';
+import { wait } from './wait.operation';
+
+export const task: Resource = {
+	value: 'task',
+	name: 'Task',
+	description: 'Image tasks that were submitted before',
+	operations: [get, wait],
+};

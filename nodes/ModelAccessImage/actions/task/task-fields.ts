@@ -1,0 +1,19 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { parseTaskId } from '../../../shared/client/image-task';
+import type { ItemScope } from '../../../shared/n8n/items';
+
+export const taskIdField: INodeProperties = {
+	displayName: 'Task ID',
+	name: 'taskId',
+	type: 'string',
+	required: true,
+	default: '',
+	placeholder: 'e.g. {{ $json.task_id }}',
+	description:
+		'The task_id that Image → Generate returned. It can be read only with the credential that submitted it.',
+};
+
+/** @throws {InputError} it is no task ID of this gateway */
+export function taskIdOf(item: ItemScope): string {
+	return parseTaskId(item.parameter('taskId'), item.connection.baseUrl);
+}

@@ -1,0 +1,40 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+import type { ItemScope } from '../../../shared/n8n/items';
+import type { Operation } from '../../../shared/n8n/operation';
+import { concurrencyOption, optionsCollection } from '../../../shared/n8n/option-fields';
+import {
+	binaryPropertyField,
+	deliveryOf,
+	downloadImagesField,
+	fileNameOption,
+	maxFileSizeOption,
+} from '../../delivery';
+import { boundedClient, collect, requestOptions, waitingOf, waitingOptions } from '../../waiting';
+import { taskIdField, taskIdOf } from './task-fields';
+
+/** Task → Wait: polls a task that was submitted before, then downloads its pictures. */
+export const wait: Operation = {
+	value: 'wait',
+	name: 'Wait',
+	action: 'Wait for a task',
+	description: 'Wait until an image task is done and get its images',
+	properties: [
+		taskIdField,
+		downloadImagesField,
+		binaryPropertyField,
+		optionsCollection(
+			fileNameOption,
+			maxFileSizeOption,
+			...waitingOptions,
+			...requestOptions,
+			concurrencyOption,
+		),
+	],
+	async run(item: ItemScope): Promise<INodeExecutionData[]> {
+		const taskId = taskIdOf(item);
+		const client = boundedClient(item);
+		const waiting = waitingOf(item);
+		const delivery = deliveryOf(item, client.timeoutMs);
+		return await collect(item, client, { taskId }, { waiting, delivery });
+	},
+};

@@ -1,0 +1,67 @@
+import { InputError } from './errors';
+
+const FIELD = 'API Key';
+const ADVICE = 'Copy the key again from the gateway’s console and paste it alone.';
+
+const QUOTE_PAIRS: Record<string, string> = { '"': '"', "'": "'", '`': '`', '“': '”', '‘': '’' };
+
+/** What a key must not hold, and how the fault is named. The key itself is never shown. */
+const FAULTS: Array<[RegExp, string]> = [
+	// eslint-disable-next-line no-control-regex
+	[/[\u0000-\u0008\u000a-\u001f\u007f]/, 'contains a line break or another control character'],
+	[/[\s\u200b\ufeff]/, 'contains a space'],
+	[/["'`“”„‘’«»]/, 'contains a quote'],
+	[/[^\u0021-\u007e]/, 'contains a character that is not ASCII'],
+];
+
+/**
+ * The one home of the key rule: takes off what copying adds (spaces, line breaks, one pair of
+ * quotes, the word `Bearer`) and refuses what could not be sent as a header.
+ *
+ * @param input as pasted into the credential
+ * @returns the key as the `Authorization` header carries it
+ * @throws {InputError} that names the fault and never shows the key
+ * @see contract, "Authentication" 1 and 2
+ */
+export function normalizeApiKey(input: string): string {
+	const unquoted = withoutQuotes(input.trim());
+	const bare = unquoted.text.replace(/^bearer\s+/i, '').trim();
+	const key = unquoted.found ? bare : withoutQuotes(bare).text;
+
+	if (key === '' || /^bearer$/i.test(key)) throw new InputError(FIELD, 'is empty', ADVICE);
+	const fault = FAULTS.find(([pattern]) => pattern.test(key));
+	if (fault) throw new InputError(FIELD, fault[1], ADVICE);
+	return key;
+}
+
+function withoutQuotes(text: string): { text: string; found: boolean } {
+	const closing = QUOTE_PAIRS[text.charAt(0)];
+	const found = closing !== undefined && text.length > 1 && text.endsWith(closing);
+	return { text: found ? text.slice(1, -1).trim() : text, found };
+}
+
+/**
+ * Takes a key out of text that is about to be shown, in each form in which a gateway or proxy
+ * could have echoed it: plain, URL-encoded, base64.
+ *
+ * @param key the secret
+ * @returns a function that replaces it by `[API key]`
+ */
+export function keyRedactor(key: string): (text: string) => string {
+	if (key === '') return (text) => text;
+	const forms = [key, encodeURIComponent(key), ...base64Cores(key)].filter(
+		(form, index, all) => form.length > 3 && all.indexOf(form) === index,
+	);
+	return (text) => forms.reduce((clean, form) => clean.replaceAll(form, '[API key]'), text);
+}
+
+/** The part of a key's base64 form that does not depend on what stands before and after it. */
+function base64Cores(key: string): string[] {
+	if (!/^[\u0000-\u00ff]*$/.test(key)) return []; // eslint-disable-line no-control-regex
+	return [0, 1, 2].map((offset) => {
+		const encoded = btoa('\0'.repeat(offset) + key);
+		const first = Math.ceil((offset * 8) / 6);
+		const last = Math.floor(((offset + key.length) * 8) / 6);
+		return encoded.slice(first, last);
+	});
+}

@@ -1,0 +1,90 @@
+import { InputError } from './errors';
+
+const FIELD = 'Base URL';
+const EXAMPLE = 'Enter the address as the gateway shows it, such as https://api.example.com/v1';
+
+/** What people paste after the version, or in its place: the contract's endpoints. */
+const ENDPOINTS = /^(models|responses|images|chat|messages|completions)$/i;
+
+/**
+ * The one home of the base URL rule: turns what a user pasted into the service's base address.
+ * Forgiving in form (spaces, slashes, a missing scheme, a missing or doubled `/v1`, an endpoint
+ * path behind it), strict in what could send the key to the wrong place.
+ *
+ * @param input as typed into the credential
+ * @returns the base address: origin, path prefix and `/v1` exactly once, no slash at the end
+ * @throws {InputError} no host; a query or fragment; a user name; neither https nor http on
+ * loopback
+ * @see contract, introduction (`/v1` exactly once) and "Authentication" 7 (TLS)
+ */
+export function normalizeBaseUrl(input: string): string {
+	const text = input.trim();
+	if (text === '') throw new InputError(FIELD, 'is empty', EXAMPLE);
+	// eslint-disable-next-line no-control-regex
+	if (/[\s\u0000-\u001f\u007f\\]/.test(text)) {
+		throw new InputError(FIELD, 'contains a space, a backslash or a line break', EXAMPLE);
+	}
+	if (/[?#]/.test(text)) {
+		throw new InputError(
+			FIELD,
+			'contains a query or a fragment (? or #)',
+			'Remove everything from the ? or # on; the key belongs into the API Key field.',
+		);
+	}
+
+	const url = parse(text);
+	if (url.username !== '' || url.password !== '' || /^[a-z]+:\/+[^/]*@/i.test(text)) {
+		throw new InputError(
+			FIELD,
+			'contains a user name',
+			'Remove the part before the @; the key belongs into the API Key field.',
+		);
+	}
+	if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+		throw new InputError(
+			FIELD,
+			'uses http, which would send the key unencrypted',
+			'Use https. Plain http is allowed for a gateway on this machine only (localhost).',
+		);
+	}
+	return url.origin + versionedPath(url.pathname);
+}
+
+/** Whether a host name from a parsed URL can only be this machine. */
+function isLoopback(hostname: string): boolean {
+	return (
+		hostname === 'localhost' ||
+		hostname.endsWith('.localhost') ||
+		hostname === '[::1]' ||
+		/^127(\.\d{1,3}){3}$/.test(hostname)
+	);
+}
+
+function parse(text: string): URL {
+	const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
+	if (scheme !== undefined && scheme !== 'https' && scheme !== 'http') {
+		throw new InputError(FIELD, `uses ${scheme}, which is not a web address`, EXAMPLE);
+	}
+	const withoutScheme = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
+	const host = withoutScheme.split('/')[0] ?? '';
+	const isHost =
+		scheme === undefined ? /^(localhost|[^@:]+\.[^@:]+|\[.+\])(:\d+)?$/i.test(host) : host !== '';
+	if (!isHost && !host.includes('@')) {
+		throw new InputError(FIELD, 'names no host', EXAMPLE);
+	}
+	const address = `${scheme ?? 'https'}://${withoutScheme}`;
+	if (!URL.canParse(address)) throw new InputError(FIELD, 'is not a valid address', EXAMPLE);
+	return new URL(address);
+}
+
+/** The path up to and with its last `/v1`; `/v1` is put where there is none. */
+function versionedPath(pathname: string): string {
+	const segments = pathname.split('/').filter((segment) => segment !== '');
+	const isVersion = (segment: string | undefined) => segment?.toLowerCase() === 'v1';
+
+	const end = segments.findLastIndex(isVersion);
+	const endpoint = segments.findIndex((segment) => ENDPOINTS.test(segment));
+	const prefix = segments.slice(0, end >= 0 ? end : endpoint >= 0 ? endpoint : segments.length);
+	while (isVersion(prefix.at(-1))) prefix.pop();
+	return ['', ...prefix, 'v1'].join('/');
+}

@@ -1,0 +1,61 @@
+import type { ImageType } from './image-type';
+
+/** Extensions that stand for an image type, the one to write first. */
+const EXTENSIONS = [
+	['jpg', 'jpeg', 'jpe', 'jfif'],
+	['png'],
+	['webp'],
+	['gif'],
+	['avif'],
+	['heic', 'heif'],
+	['tiff', 'tif'],
+	['svg'],
+	['bmp'],
+];
+
+/** A file name's longest, in characters; file systems end at 255 bytes. */
+const LONGEST = 120;
+
+/**
+ * Names a picture's file.
+ *
+ * @param wanted as the user wrote it; `{index}` stands for the picture's index; empty takes the
+ * task's ID. With several pictures and no `{index}` the index is added, so that names differ.
+ * @param extension what the file's bytes say; it replaces another image extension in `wanted`
+ * @returns a name without folders or characters that a file system refuses
+ */
+export function pictureFileName(
+	wanted: string,
+	{ taskId, index, count }: { taskId: string; index: number; count: number },
+	extension: ImageType['extension'],
+): string {
+	const template = wanted.trim() === '' ? taskId : wanted.trim();
+	const base = withoutImageExtension(safe(template.replaceAll('{index}', String(index))));
+	const numbered =
+		count > 1 && !template.includes('{index}') ? `${base.text || 'image'}-${index}` : base.text;
+	const kept = sameType(base.extension, extension) ? base.extension! : extension;
+	return `${numbered || 'image'}.${kept}`;
+}
+
+function safe(name: string): string {
+	return (
+		name
+			// eslint-disable-next-line no-control-regex
+			.replace(/[\u0000-\u001f\u007f<>:"/\\|?*]+/g, '_')
+			.replace(/^\.+/, '')
+			.slice(0, LONGEST)
+			.trim()
+	);
+}
+
+function withoutImageExtension(name: string): { text: string; extension?: string } {
+	const extension = /\.([a-z]{3,4})$/i.exec(name)?.[1];
+	const known = EXTENSIONS.some((group) => group.includes(extension?.toLowerCase() ?? ''));
+	return known ? { text: name.slice(0, -extension!.length - 1), extension } : { text: name };
+}
+
+function sameType(one: string | undefined, other: string): boolean {
+	return EXTENSIONS.some(
+		(group) => group.includes(one?.toLowerCase() ?? '') && group.includes(other),
+	);
+}

@@ -1,0 +1,294 @@
+import {
+	AnswerError,
+	InputError,
+	ModelAccessError,
+	quotable,
+	StatusError,
+	TaskError,
+} from './errors';
+import type { ImageRequest } from './image-request';
+import { pause, request, type Answer, type Client } from './request';
+import { statusOutcome } from './retry';
+import { gatewayNow, retryAfterSeconds } from './retry-after';
+import { checkAnswer, imageTaskSchema, type ImageTask } from './schemas';
+import { statusMeaning } from './status-table';
+import { header } from './transport';
+
+/** What one reply said about a task. */
+export interface Observation {
+	/** Checked, for reading. */
+	task: ImageTask;
+	/** As the gateway sent it. */
+	json: Record<string, unknown>;
+	/** Seconds, where the reply named them. */
+	retryAfter?: number;
+	/** When the reply was here: milliseconds since the epoch, by the local clock. */
+	now: number;
+	/** The same moment by the gateway's clock. */
+	gatewayNow: number;
+}
+
+/** A task the gateway has accepted. From here on it may cost money and must not get lost. */
+export interface AcceptedTask extends Observation {
+	taskId: string;
+}
+
+/**
+ * Submits an image task, once (see the retry table).
+ *
+ * Where the 202's body can't be read, the ID is taken from its `Location`: the task is paid for.
+ * @throws {ModelAccessError} see {@link request}; nothing says that a task exists
+ * @see contract, "POST /v1/images/generations/async"
+ */
+export async function submitImageGeneration(
+	client: Client,
+	body: ImageRequest,
+): Promise<AcceptedTask> {
+	const path = '/images/generations/async';
+	return acceptedTask(client, await request(client, 'image', { method: 'POST', path, body }));
+}
+
+/**
+ * Reads a task once.
+ * @throws {TaskError} the gateway does not know the task
+ * @throws {ModelAccessError} see {@link request}; every error carries the task's ID
+ * @see contract, "GET /v1/images/tasks/<task_id>" and "Errors" 6
+ */
+export async function pollImageTask(client: Client, taskId: string): Promise<Observation> {
+	try {
+		const path = `/images/tasks/${encodeURIComponent(taskId)}`;
+		const answer = await request(client, 'read', { method: 'GET', path });
+		const what = { what: 'image task', kind: 'read' } as const;
+		return observe(client, answer, checkAnswer(imageTaskSchema, answer, what));
+	} catch (error) {
+		const unknown = error instanceof StatusError && error.facts.httpStatus === 404;
+		throw unknown ? unknownTask(taskId, error) : withTask(error, taskId);
+	}
+}
+
+/** Where the waiting for a task stands. Serialisable, so that it can be taken up again. */
+export interface PollState {
+	taskId: string;
+	/** How often in a row the gateway named no time to wait. */
+	unnamedWaits: number;
+}
+
+export interface PollSettings {
+	/** Milliseconds; no wait is shorter. */
+	pollIntervalMs: number;
+	/** Milliseconds since the epoch; no wait ends later. */
+	deadline: number;
+}
+
+export type PollStep =
+	/** The task has its pictures. */
+	| { next: 'completed' }
+	/** The task ended without. */
+	| { next: 'failed' }
+	/** Poll again after `waitMs`. */
+	| { next: 'wait'; waitMs: number; state: PollState }
+	/** A wait of `waitMs` would end too late. */
+	| { next: 'giveUp'; waitMs: number; because: 'deadline' | 'expiry' };
+
+const UNNAMED_WAIT_MS = 3_000;
+const LONGEST_UNNAMED_WAIT_MS = 15_000;
+
+/**
+ * One step of waiting for a task: what was seen in, what to do out. Pure.
+ * @see contract, "States and transitions" and "Limits" (poll fallback)
+ */
+export function pollStep(state: PollState, seen: Observation, settings: PollSettings): PollStep {
+	if (seen.task.status === 'completed' || seen.task.status === 'failed') {
+		return { next: seen.task.status };
+	}
+	const named = seen.retryAfter !== undefined;
+	const asked = named
+		? seen.retryAfter! * 1000
+		: Math.min(LONGEST_UNNAMED_WAIT_MS, UNNAMED_WAIT_MS * 1.5 ** state.unnamedWaits);
+	const waitMs = Math.max(asked, settings.pollIntervalMs);
+
+	const expiry = expiryMoment(seen);
+	if (seen.now + waitMs > Math.min(settings.deadline, expiry)) {
+		return { next: 'giveUp', waitMs, because: expiry < settings.deadline ? 'expiry' : 'deadline' };
+	}
+	const unnamedWaits = named ? 0 : state.unnamedWaits + 1;
+	return { next: 'wait', waitMs, state: { ...state, unnamedWaits } };
+}
+
+/** When the task's record ends, by the local clock. */
+function expiryMoment({ task, now, gatewayNow }: Observation): number {
+	return task.expires_at === undefined ? Infinity : now + (task.expires_at * 1000 - gatewayNow);
+}
+
+/** How the waiting ended, with the last that was seen. */
+export interface Waited {
+	end: 'completed' | 'timedOut';
+	seen: Observation;
+	/** For `timedOut`: the error that says so, to be thrown or not. */
+	error?: TaskError;
+}
+
+/**
+ * Polls a task until it ends, the deadline or its expiry is near, or the client is cancelled.
+ *
+ * @param first what is already known of the task, such as the 202; else it is polled at once
+ * @param onSeen told of each reply
+ * @throws {TaskError} the task failed, or the gateway no longer knows it
+ * @throws {ModelAccessError} a poll failed for good; the error carries the task's ID
+ */
+export async function waitForImageTask(
+	client: Client,
+	taskId: string,
+	{
+		first,
+		onSeen,
+		...settings
+	}: PollSettings & { first?: Observation; onSeen?: (seen: Observation) => void },
+): Promise<Waited> {
+	let state: PollState = { taskId, unnamedWaits: 0 };
+	let seen = first ?? (await pollImageTask(client, taskId));
+	for (;;) {
+		onSeen?.(seen);
+		const step = pollStep(state, seen, settings);
+		if (step.next === 'completed') return { end: 'completed', seen };
+		if (step.next === 'failed') throw failedTask(client, taskId, seen.task);
+		if (step.next === 'giveUp') {
+			return { end: 'timedOut', seen, error: timedOut(taskId, seen, step) };
+		}
+		state = step.state;
+		try {
+			await pause(client, step.waitMs);
+		} catch (error) {
+			throw withTask(error, taskId);
+		}
+		seen = await pollImageTask(client, taskId);
+	}
+}
+
+/**
+ * Reads a task's ID from what a user has: the ID, a poll path, or a poll URL of the same gateway.
+ * @param baseUrl the normalised base address of the credential
+ * @throws {InputError} nothing there, an address of another gateway, or no task address at all
+ */
+export function parseTaskId(input: unknown, baseUrl: string): string {
+	const field = 'Task ID';
+	const advice =
+		'Enter the task_id that Image → Generate returned, or the poll_url beside it, of the gateway in the credential.';
+	if (typeof input !== 'string' || input.trim() === '') {
+		throw new InputError(field, 'is empty', advice);
+	}
+	const text = input.trim();
+	if (!text.includes('/')) return text;
+
+	if (!URL.canParse(text, baseUrl)) {
+		throw new InputError(field, 'is not a valid address', advice);
+	}
+	const url = new URL(text, baseUrl);
+	if (url.origin !== new URL(baseUrl).origin) {
+		throw new InputError(field, 'is an address of another gateway', advice);
+	}
+	const id = taskIdOfPath(url.pathname);
+	if (id === undefined) throw new InputError(field, 'is not the address of an image task', advice);
+	return id;
+}
+
+function taskIdOfPath(path: string): string | undefined {
+	const encoded = /\/images\/tasks\/([^/?#]+)\/?$/.exec(path)?.[1];
+	try {
+		return encoded === undefined ? undefined : decodeURIComponent(encoded);
+	} catch {
+		return undefined;
+	}
+}
+
+function acceptedTask(client: Client, answer: Answer): AcceptedTask {
+	const located = taskIdOfPath(header(answer.reply.headers, 'location')?.split(/[?#]/)[0] ?? '');
+	if (located !== undefined && !imageTaskSchema.safeParse(answer.json).success) {
+		const task = { task_id: located, status: 'processing' };
+		return { ...observe(client, { ...answer, json: task }, task), taskId: located };
+	}
+	const task = checkAnswer(imageTaskSchema, answer, { what: 'image task', kind: 'image' });
+	const taskId = task.task_id ?? task.id ?? located;
+	if (taskId !== undefined) return { ...observe(client, answer, task), taskId };
+	throw new AnswerError('The gateway accepted the image task, but named no task ID', {
+		advice:
+			'The task may run and be charged. Check the usage in the gateway’s console before you submit it again.',
+		retryable: false,
+		httpStatus: answer.reply.status,
+		requestId: answer.requestId,
+	});
+}
+
+function observe(client: Client, { json, reply }: Answer, task: ImageTask): Observation {
+	const now = client.time.now();
+	return {
+		task,
+		json: json as Record<string, unknown>,
+		retryAfter: retryAfterSeconds(reply.headers, now),
+		now,
+		gatewayNow: gatewayNow(reply.headers, now),
+	};
+}
+
+function withTask(error: unknown, taskId: string): unknown {
+	return error instanceof ModelAccessError ? error.ofTask(taskId) : error;
+}
+
+function unknownTask(taskId: string, { facts }: StatusError): TaskError {
+	return new TaskError(`The gateway knows no image task "${taskId}" (HTTP 404)`, {
+		...facts,
+		taskId,
+		retryable: false,
+		advice:
+			'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect pictures before expires_at.',
+	});
+}
+
+/** The error of a task whose status is `failed`. */
+export function failedTask(
+	client: Pick<Client, 'redact'>,
+	taskId: string,
+	{ error, http_status }: ImageTask,
+): TaskError {
+	const said = (text: string | undefined) =>
+		text === undefined ? undefined : quotable(client.redact(text));
+	const reason = said(error?.message ?? error?.type) ?? 'the gateway gave no reason';
+	const meaning = http_status !== undefined && http_status >= 400 && statusMeaning(http_status);
+	const outcome = http_status !== undefined ? statusOutcome(http_status) : 'refused';
+	return new TaskError(`The image task failed: ${reason}`, {
+		taskId,
+		httpStatus: http_status,
+		type: said(error?.type),
+		code: said(error?.code),
+		retryable: outcome === 'rateLimited' || outcome === 'unavailable',
+		advice: [
+			meaning ? meaning.advice : '',
+			'Change the request if the reason asks for it, and submit a new task; this one will not be done.',
+		]
+			.filter(Boolean)
+			.join(' '),
+	});
+}
+
+function timedOut(
+	taskId: string,
+	{ task }: Observation,
+	{ because, waitMs }: { because: 'deadline' | 'expiry'; waitMs: number },
+): TaskError {
+	const wait = `The next look at it would have been in ${Math.ceil(waitMs / 1000)} s.`;
+	const expires =
+		task.expires_at === undefined
+			? ''
+			: ` The gateway keeps the task until ${new Date(task.expires_at * 1000).toISOString()}.`;
+	return because === 'expiry'
+		? new TaskError('The image task is about to expire and is not done', {
+				taskId,
+				retryable: false,
+				advice: `${wait}${expires} Nothing can be fetched after that.`,
+			})
+		: new TaskError('The image was not done within Max Wait', {
+				taskId,
+				retryable: true,
+				advice: `${wait} The task goes on and may be charged: do not submit it again, fetch it with Task → Wait and its task ID.${expires} Raise the Max Wait option for images that take longer.`,
+			});
+}

@@ -1,0 +1,31 @@
+import { header, type Headers } from './transport';
+
+/**
+ * Reads `Retry-After`: a number of seconds or an HTTP date, the latter taken against the reply's
+ * own `Date` header where there is one, so that a wrong clock on either side does no harm.
+ *
+ * @param now milliseconds since the epoch, by the local clock
+ * @returns seconds, 0 or more; undefined where the header is absent, negative or makes no sense
+ * @see contract, "Errors" (429) and "Limits"
+ */
+export function retryAfterSeconds(headers: Headers, now: number): number | undefined {
+	const value = header(headers, 'retry-after')?.trim();
+	if (value === undefined || value === '') return undefined;
+	if (/^\d+(\.\d+)?$/.test(value)) {
+		const seconds = Number(value);
+		return Number.isFinite(seconds) ? seconds : undefined;
+	}
+	if (!/[a-z]/i.test(value)) return undefined;
+	const date = Date.parse(value);
+	if (Number.isNaN(date)) return undefined;
+	return Math.max(0, Math.ceil((date - gatewayNow(headers, now)) / 1000));
+}
+
+/**
+ * The gateway's idea of the present, from the reply's `Date` header.
+ * @returns milliseconds since the epoch; `now` where the header is absent or makes no sense
+ */
+export function gatewayNow(headers: Headers, now: number): number {
+	const date = Date.parse(header(headers, 'date') ?? '');
+	return Number.isNaN(date) ? now : date;
+}

@@ -1,0 +1,108 @@
+import type { FaultKind } from './transport';
+
+/** What a request costs if it is executed twice. */
+export type RequestKind =
+	/** Reading a list or a task: costs nothing. */
+	| 'read'
+	/** `POST /v1/responses`. */
+	| 'response'
+	/** Submitting an image task (generate, edit). */
+	| 'image';
+
+/** Everything that can become of a request that did not succeed. */
+export type Outcome =
+	| 'rateLimited'
+	| 'unavailable'
+	| 'unreached'
+	| 'internalError'
+	| 'inDoubt'
+	| 'refused';
+
+/** Sent again until `maxRetries`; once more at most; never. */
+export type Rule = 'bounded' | 'once' | 'never';
+
+interface Row {
+	outcome: Outcome;
+	read: Rule;
+	response: Rule;
+	image: Rule;
+	/** Whether the gateway may have executed the request. */
+	executed: 'no' | 'maybe';
+}
+
+/**
+ * The retry rule, as data. A request that may cost money is sent again only where the gateway said
+ * that it did nothing, or nothing can have reached it.
+ * @see contract, "Errors", rules 1, 2 and 6
+ */
+export const RETRY_TABLE: readonly Row[] = [
+	{
+		outcome: 'rateLimited',
+		read: 'bounded',
+		response: 'bounded',
+		image: 'bounded',
+		executed: 'no',
+	},
+	{
+		outcome: 'unavailable',
+		read: 'bounded',
+		response: 'bounded',
+		image: 'bounded',
+		executed: 'no',
+	},
+	{ outcome: 'unreached', read: 'bounded', response: 'bounded', image: 'bounded', executed: 'no' },
+	{ outcome: 'internalError', read: 'once', response: 'once', image: 'never', executed: 'maybe' },
+	{ outcome: 'inDoubt', read: 'bounded', response: 'never', image: 'never', executed: 'maybe' },
+	{ outcome: 'refused', read: 'never', response: 'never', image: 'never', executed: 'no' },
+];
+
+const ROWS = new Map(RETRY_TABLE.map((row) => [row.outcome, row]));
+
+/** The rule for an outcome of a kind of request, and whether it may have been executed. */
+export function retryRule(outcome: Outcome, kind: RequestKind): { rule: Rule; executed: boolean } {
+	const row = ROWS.get(outcome)!;
+	return { rule: row[kind], executed: row.executed === 'maybe' };
+}
+
+/** The outcome that an error status stands for. */
+export function statusOutcome(status: number): Outcome {
+	switch (status) {
+		case 429:
+			return 'rateLimited';
+		case 503:
+			return 'unavailable';
+		case 408:
+		case 502:
+		case 504:
+			return 'inDoubt';
+		default:
+			return status >= 500 ? 'internalError' : 'refused';
+	}
+}
+
+/** The outcome that a missing reply stands for. */
+export function faultOutcome(fault: Exclude<FaultKind, 'cancelled'>): Outcome {
+	switch (fault) {
+		case 'unreached':
+			return 'unreached';
+		case 'timeout':
+		case 'lost':
+			return 'inDoubt';
+		case 'certificate':
+		case 'blocked':
+			return 'refused';
+	}
+}
+
+const FIRST_BACKOFF_MS = 1_000;
+const LONGEST_BACKOFF_MS = 30_000;
+
+/**
+ * Exponential backoff with full jitter, for where the gateway names no time.
+ * @param retries how often the request was sent again before, from 0
+ * @param random from 0 to 1
+ * @returns milliseconds
+ */
+export function backoffMs(retries: number, random: number): number {
+	return Math.round(random * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** retries));
+}

@@ -1,0 +1,95 @@
+/** Header names in lower case. A header that came several times may be a list. */
+export type Headers = Record<string, string | string[] | undefined>;
+
+/** A request of one of the contract's endpoints. */
+export interface GatewayRequest {
+	method: 'GET' | 'POST';
+	/** Path behind the base address, such as `/models`. */
+	path: string;
+	/** An object is sent as JSON, a form as multipart. */
+	body?: Record<string, unknown> | FormData;
+	/** Milliseconds until the whole reply has to be here. */
+	timeoutMs: number;
+}
+
+/** A reply of any status, its body read to the end and not interpreted. */
+export interface GatewayReply {
+	status: number;
+	headers: Headers;
+	body: string;
+}
+
+/**
+ * Who speaks HTTP for the client. It adds the base address and the key, follows no redirect, sends
+ * exactly once, and resolves for every status.
+ */
+export interface Transport {
+	/** @throws {TransportFault} where no reply came */
+	send(request: GatewayRequest): Promise<GatewayReply>;
+}
+
+/** How far a request got that has no reply. */
+export type FaultKind =
+	/** Nothing can have reached the gateway: refused connection, unknown host, no route. */
+	| 'unreached'
+	/** No answer within the time allowed; it may have been executed. */
+	| 'timeout'
+	/** The connection ended after the request may have been sent. */
+	| 'lost'
+	/** The other side's certificate was not accepted. */
+	| 'certificate'
+	/** The host's own policy forbade the address. */
+	| 'blocked'
+	/** The execution was cancelled meanwhile. */
+	| 'cancelled';
+
+/** No reply: what the transport throws. `detail` is free of secrets. */
+export class TransportFault extends Error {
+	constructor(
+		readonly kind: FaultKind,
+		/** The code that names the fault, such as `ECONNREFUSED`. */
+		readonly code?: string,
+		readonly detail?: string,
+	) {
+		super(code ?? kind);
+		this.name = 'TransportFault';
+	}
+}
+
+const UNREACHED = [
+	'ECONNREFUSED',
+	'ENOTFOUND',
+	'EAI_AGAIN',
+	'EAI_NODATA',
+	'EAI_NONAME',
+	'EHOSTUNREACH',
+	'ENETUNREACH',
+	'EADDRNOTAVAIL',
+	'EHOSTDOWN',
+	'ENETDOWN',
+	'EACCES',
+	'ERR_INVALID_URL',
+	'UND_ERR_CONNECT_TIMEOUT',
+];
+const TIMEOUT = ['ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT'];
+const CERTIFICATE =
+	/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO$|CRL_)/;
+
+/**
+ * What a system's or HTTP library's error code says about the request. An unknown code counts as
+ * lost: of what may have been executed, nothing is sent again.
+ */
+export function faultKind(code: string | undefined): FaultKind {
+	if (code === undefined) return 'lost';
+	if (UNREACHED.includes(code)) return 'unreached';
+	if (TIMEOUT.includes(code)) return 'timeout';
+	if (CERTIFICATE.test(code)) return 'certificate';
+	if (code === 'ERR_CANCELED') return 'cancelled';
+	return 'lost';
+}
+
+/** The first value of a header, or undefined. */
+export function header(headers: Headers, name: string): string | undefined {
+	const value = headers[name];
+	return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,55 @@
+import type { ILoadOptionsFunctions, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
+import { findModels, listModels } from '../client/models';
+import { connect } from './connection';
+import { nodeError } from './errors';
+import { n8nTime } from './time';
+
+/** The model field of every operation: picked from the gateway's list, or its exact ID. */
+export const modelPicker: INodeProperties = {
+	displayName: 'Model',
+	name: 'model',
+	type: 'resourceLocator',
+	required: true,
+	default: { mode: 'list', value: '' },
+	description: 'The model that does the work. The list holds every model that your key may use.',
+	modes: [
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			placeholder: 'Select a model…',
+			typeOptions: { searchListMethod: 'searchModels', searchable: true },
+		},
+		{
+			displayName: 'By ID',
+			name: 'id',
+			type: 'string',
+			placeholder: 'e.g. gpt-5-mini',
+			hint: 'The exact ID: case, hyphens and version suffix matter',
+		},
+	],
+};
+
+/** Milliseconds that somebody in front of an open list waits. */
+const PATIENCE_MS = 20_000;
+
+/**
+ * Fills the model picker.
+ * @throws {NodeApiError|NodeOperationError} shown in the list's place
+ */
+export async function searchModels(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+): Promise<INodeListSearchResult> {
+	try {
+		const models = await listModels({
+			...(await connect(this, n8nTime)),
+			maxRetries: 1,
+			timeoutMs: PATIENCE_MS,
+			deadline: n8nTime.now() + PATIENCE_MS,
+		});
+		return { results: findModels(models, filter).map(({ id }) => ({ name: id, value: id })) };
+	} catch (error) {
+		throw nodeError(this.getNode(), error, undefined);
+	}
+}
