@@ -1,0 +1,18 @@
+/**
+ * Runs nodes and workflows in n8n-core's real engine, inside this process. It depends on no test
+ * framework, so scripts use it as tests do.
+ */
+export type { CredentialData, WithCredentials } from './engine/credentials';
+export { newRecord, type LogEntry, type RunRecord } from './engine/host';
+export type { NodeSource } from './engine/node-types';
+export {
+	INPUT_NAME,
+	NODE_NAME,
+	prepareNode,
+	runNode,
+	runNodeToError,
+	type FailedRun,
+	type NodeRun,
+	type PreparedNode,
+	type RunNodeOptions,
+} from './engine/run-node';
