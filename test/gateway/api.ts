@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Access, type KeyHolder } from './access';
+import { jsonObject, parseBody, readBody, type ParsedBody, type RawBody } from './body';
+import type { Books, RequestRecord } from './books';
+import { ApiError } from './errors';
+import { conduct, goneSignal } from './exchange';
+import type { Exchange, Reply } from './faults';
+import { readEdit, readGeneration } from './images/submit';
+import { ImageTasks } from './images/tasks';
+import type { ImageTask } from './images/task';
+import type { KeyOptions, GatewaySettings } from './options';
+import { errorReplyOf, jsonReply, pageReply } from './reply';
+import { Responses } from './responses/responses';
+import { askedStatus } from './responses/answer';
+import { routeOf, type Route } from './routes';
+import { ClientGone, pause, type GatewayTime } from './time';
+
+interface ApiParts {
+	books: Books;
+	settings: GatewaySettings;
+	keys: Record<string, KeyOptions>;
+	time: GatewayTime;
+	/** The signed address of a task's picture. */
+	urlOf: (task: ImageTask, index: number) => string;
+	onRequest?: (record: RequestRecord) => void;
+}
+
+/** Credits a picture costs. */
+const PICTURE_CREDITS = 10;
+
+/** The service's API (contract: Endpoints), one call of {@link serve} for each request. */
+export class Api {
+	private readonly access: Access;
+	private readonly tasks: ImageTasks;
+	private readonly responses: Responses;
+	private readonly attempts = new Map<string, number>();
+	private received = 0;
+
+	constructor(private readonly parts: ApiParts) {
+		const { books, settings, keys, time, urlOf } = parts;
+		this.access = new Access(keys, settings, books.charges);
+		this.tasks = new ImageTasks(books.tasks, settings, urlOf);
+		this.responses = new Responses(this.access, settings, time);
+	}
+
+	async serve(req: IncomingMessage, res: ServerResponse) {
+		const { books, settings, time, onRequest } = this.parts;
+		const route = routeOf((req.url ?? '/').split('?', 1)[0] ?? '/');
+		const holder = this.access.identify(req);
+		const record: RequestRecord = {
+			id: `req_${String(++this.received).padStart(6, '0')}`,
+			method: req.method ?? '',
+			path: req.url ?? '',
+			route: route.name,
+			headers: req.headers,
+			key: holder?.name,
+			rawLength: 0,
+			attempt: 1,
+			startedAt: time.now(),
+		};
+		books.requests.push(record);
+		res.setHeader('X-Request-ID', record.id);
+		const clientId = req.headers['x-client-request-id'];
+		if (typeof clientId === 'string') res.setHeader('X-Client-Request-ID', clientId);
+		const gone = goneSignal(res);
+		try {
+			const body = await this.read(req, record, route, gone);
+			const exchange: Exchange = {
+				stage: 'before',
+				route: route.name,
+				key: record.key,
+				attempt: record.attempt,
+				record,
+				req,
+				res,
+				gone,
+			};
+			await conduct(
+				exchange,
+				time,
+				() => settings.intercept,
+				async () => await this.answer(route, exchange, holder, body),
+			);
+		} catch (error) {
+			if (!(error instanceof ClientGone)) throw error;
+			record.status = 499;
+			record.endedAt = time.now();
+		} finally {
+			onRequest?.(record);
+		}
+	}
+
+	private async read(
+		req: IncomingMessage,
+		record: RequestRecord,
+		route: Route,
+		gone: AbortSignal,
+	): Promise<ParsedBody> {
+		const { bodyLimit: limit, fileLimit, bodyMs } = this.parts.settings;
+		const raw = await readBody(req, { limit, bodyMs, time: this.parts.time, gone });
+		record.rawLength = raw.length;
+		record.attempt = this.countAttempt(record, raw);
+		const allowForm = route.name === 'edits';
+		const body = await parseBody(req, raw, { limit, fileLimit, allowForm });
+		if (body.kind === 'json') record.body = body.value;
+		if (body.kind === 'faulty') record.body = body.text;
+		if (body.kind === 'form') {
+			const { fields, files } = body.form;
+			record.body = { fields, files };
+		}
+		return body;
+	}
+
+	private countAttempt({ method, path, key }: RequestRecord, raw: RawBody): number {
+		const hash = createHash('sha1').update(raw.bytes).digest('hex');
+		const same = [method, path, key, raw.length, hash].join(' ');
+		const attempt = (this.attempts.get(same) ?? 0) + 1;
+		this.attempts.set(same, attempt);
+		return attempt;
+	}
+
+	private async answer(
+		route: Route,
+		exchange: Exchange,
+		holder: KeyHolder | undefined,
+		body: ParsedBody,
+	): Promise<Reply> {
+		try {
+			return await this.handle(route, exchange, holder, body);
+		} catch (error) {
+			if (error instanceof ApiError) return errorReplyOf(error);
+			throw error;
+		}
+	}
+
+	private async handle(
+		route: Route,
+		{ req, record, gone }: Exchange,
+		holder: KeyHolder | undefined,
+		body: ParsedBody,
+	): Promise<Reply> {
+		const { time, settings } = this.parts;
+		if (route.name === 'page') return pageReply();
+		if (route.name === 'unknown') throw new ApiError(404, { message: unknownPath(record.path) });
+		if (req.method !== route.method) {
+			throw new ApiError(405, { headers: { Allow: route.method ?? 'GET' } });
+		}
+		const key = this.access.admit(req, holder, time.now());
+		switch (route.name) {
+			case 'models':
+				return this.listModels(key);
+			case 'task':
+				return this.tasks.poll(route.taskId ?? '', key, time.now());
+			case 'responses':
+				this.access.permit(key, 'responses');
+				return await this.responses.create(jsonObject(body), key, record.id, gone);
+			case 'generations':
+			case 'edits': {
+				this.access.permit(key, 'images');
+				if (route.name === 'edits') this.access.permit(key, 'edits');
+				await pause(time, settings.submitMs, gone);
+				return this.submit(route.name, key, body, record.id);
+			}
+		}
+	}
+
+	private listModels(key: KeyHolder): Reply {
+		const data = this.access.modelsOf(key).map((id) => ({
+			id,
+			object: 'model',
+			created: 1767225600,
+			owned_by: 'aurora',
+		}));
+		return jsonReply(200, { object: 'list', data });
+	}
+
+	private submit(
+		route: 'generations' | 'edits',
+		key: KeyHolder,
+		body: ParsedBody,
+		requestId: string,
+	): Reply {
+		const { settings, time } = this.parts;
+		if (!settings.asyncImages) {
+			throw new ApiError(404, {
+				code: 'async_images_disabled',
+				message: 'asynchronous image tasks are not enabled on this gateway',
+			});
+		}
+		const read = route === 'edits' ? readEdit : readGeneration;
+		const submission = read(body, key, settings);
+		const { model, prompt, n } = submission.request;
+		this.access.requireModel(key, model, 'images');
+		const status = askedStatus(prompt);
+		if (status !== undefined) {
+			throw new ApiError(status, [429, 503].includes(status) ? { retryAfter: 2 } : {});
+		}
+		this.tasks.limitConcurrency(key, time.now());
+		this.access.charge(key, { credits: PICTURE_CREDITS * n, requestId, what: 'pictures' });
+		return this.tasks.accept(submission, requestId, time.now());
+	}
+}
+
+function unknownPath(path: string): string {
+	if (/^\/v1\/v1(\/|$)/.test(path)) return 'unknown path: /v1 is doubled';
+	if (!/^\/v1(\/|$)/.test(path)) return 'unknown path: /v1 is missing';
+	return 'unknown path';
+}

@@ -1,0 +1,115 @@
+import { Api } from './api';
+import { Books } from './books';
+import { Listener } from './listener';
+import { resolveOptions, type DefaultKeyName, type GatewayOptions } from './options';
+import type { GatewaySettings } from './options';
+import { Storage } from './storage/storage';
+
+export type { Books, Charge, RequestFilter, RequestRecord, StorageRecord } from './books';
+export { errorReply } from './faults';
+export type { Exchange, Fault, Intercept, Reply, StorageExchange } from './faults';
+export type { FormFile, FormRecord } from './images/form';
+export { statusOf } from './images/task';
+export type { ImageTask, TaskFailure, TaskRequest, TaskStatus } from './images/task';
+export type {
+	AccountOptions,
+	DefaultKeyName,
+	GatewayOptions,
+	GatewaySettings,
+	GroupOptions,
+	KeyOptions,
+	ModelOptions,
+} from './options';
+export { drawPicture } from './pictures/draw';
+export { descriptionOf, pictureBelongsTo, sizeOf } from './pictures/png';
+export type { RouteName } from './routes';
+export type { GatewayTime } from './time';
+
+/** A running gateway. */
+export interface Gateway extends Pick<Books, 'count' | 'requests' | 'storageRequests' | 'tasks'> {
+	/** The address to give to a client; ends in `/v1`. */
+	readonly baseUrl: string;
+	/** Origin of the API. */
+	readonly origin: string;
+	/** Origin of the storage: another one. */
+	readonly storageUrl: string;
+	/** The keys by name. */
+	readonly keys: Record<DefaultKeyName, string> & Record<string, string>;
+	/** What each piece of work cost. */
+	readonly charges: Books['charges'];
+	/** What can be changed while it runs, `intercept` and `storageIntercept` among it. */
+	readonly settings: GatewaySettings;
+	/** API requests whose handling has not ended. */
+	readonly inFlight: number;
+	/** Open connections to API and storage. */
+	readonly connections: number;
+	/** Errors of the gateway's own making; a test may want it to be empty. */
+	readonly crashes: unknown[];
+	/** Stops listening, cuts every connection, and waits until all is closed. */
+	close(): Promise<void>;
+	/** Stops listening and cuts every connection at once, as a crash would. */
+	kill(): void;
+}
+
+/**
+ * Starts the service of the Model Access API contract on loopback: the API, and beside it, on
+ * another port, the storage of its pictures.
+ * @param options see `GatewayOptions`; without any it is a friendly service on free ports
+ * @throws the system's error where a port is taken
+ */
+export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+	const { settings, keys, time } = resolveOptions(options);
+	const books = new Books();
+	const crashes: unknown[] = [];
+	const run = (work: Promise<void>) => void work.catch((error: unknown) => crashes.push(error));
+
+	const storage = new Storage(books, settings, time);
+	const storageListener = await Listener.open(options.storagePort ?? 0, (req, res) =>
+		run(storage.serve(req, res)),
+	);
+	const storageUrl = `http://127.0.0.1:${storageListener.port}`;
+	const api = new Api({
+		books,
+		settings,
+		keys,
+		time,
+		urlOf: (task, index) => storageUrl + storage.addressOf(task, index),
+		onRequest: options.onRequest,
+	});
+	const apiListener = await Listener.open(options.port ?? 0, (req, res) =>
+		run(api.serve(req, res)),
+	).catch(async (error: unknown) => {
+		await storageListener.close();
+		throw error;
+	});
+	const origin = `http://127.0.0.1:${apiListener.port}`;
+
+	return {
+		baseUrl: `${origin}/v1`,
+		origin,
+		storageUrl,
+		keys: Object.fromEntries(
+			Object.entries(keys).map(([name, { key }]) => [name, key]),
+		) as Gateway['keys'],
+		settings,
+		requests: books.requests,
+		storageRequests: books.storageRequests,
+		tasks: books.tasks,
+		charges: books.charges,
+		crashes,
+		count: (filter) => books.count(filter),
+		get inFlight() {
+			return books.inFlight;
+		},
+		get connections() {
+			return apiListener.connections + storageListener.connections;
+		},
+		close: async () => {
+			await Promise.all([apiListener.close(), storageListener.close()]);
+		},
+		kill: () => {
+			apiListener.kill();
+			storageListener.kill();
+		},
+	};
+}

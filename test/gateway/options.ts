@@ -1,0 +1,184 @@
+import type { Intercept, StorageExchange } from './faults';
+import type { TaskFailure, TaskRequest } from './images/task';
+import type { RequestRecord } from './books';
+import { realTime, type GatewayTime } from './time';
+
+/** A model of the catalogue and what it can do. */
+export interface ModelOptions {
+	/** Answers `POST /v1/responses`. */
+	text?: boolean;
+	/** Draws image tasks. */
+	images?: boolean;
+}
+
+/** What the keys of a group may use (contract: Authentication, 4). Absent means: allowed. */
+export interface GroupOptions {
+	/** IDs from the catalogue; absent means all of it. */
+	models?: string[];
+	/** `POST /v1/responses`. */
+	responses?: boolean;
+	/** `stream: true`. */
+	streaming?: boolean;
+	/** `tools`. */
+	tools?: boolean;
+	/** Both image submits. */
+	images?: boolean;
+	/** Image edits alone. */
+	edits?: boolean;
+}
+
+/** Who pays. A response costs 1 credit, a picture 10, when the work is accepted. */
+export interface AccountOptions {
+	/** Credits left; absent means: endless. */
+	balance?: number;
+}
+
+export interface KeyOptions {
+	/** The key itself, as a client sends it. */
+	key: string;
+	status?: 'active' | 'revoked' | 'expired' | 'disabled';
+	/** Unix seconds from which the key counts as expired. */
+	expiresAt?: number;
+	/** Name of a group; `default` if absent. */
+	group?: string;
+	/** Name of an account; `main` if absent. */
+	account?: string;
+	/** Requests in any 60 seconds; more get 429. */
+	requestsPerMinute?: number;
+	/** Image tasks that may be processing at once; further submits get 429. */
+	maxConcurrentTasks?: number;
+	/** Addresses that may use the key; others get 403. */
+	allowedIps?: string[];
+}
+
+/** What can be changed while the gateway runs: each request reads it anew. */
+export interface GatewaySettings {
+	/** The catalogue, by model ID, in the order of the list. */
+	models: Record<string, ModelOptions>;
+	groups: Record<string, GroupOptions>;
+	accounts: Record<string, AccountOptions>;
+	/** The async image feature; off means 404 on submits. */
+	asyncImages: boolean;
+	/** Run time of an image task, seconds. */
+	taskSeconds: number | ((request: TaskRequest) => number);
+	/** Seconds from submission after which a task and its pictures are gone. */
+	taskLifetime: number;
+	/** Makes tasks fail that would succeed. */
+	failTask?: (request: TaskRequest) => Partial<TaskFailure> | undefined;
+	/** Size of a picture for which `auto` or none is asked. */
+	defaultSize: string;
+	/** Bytes a request body may have; more get 413. */
+	bodyLimit: number;
+	/** Bytes one uploaded file may have; more get 413. */
+	fileLimit: number;
+	/** Pixels an uploaded picture may have; more get 400. */
+	pixelLimit: number;
+	/** Milliseconds in which a body must have arrived, or 408; absent means: no limit. */
+	bodyMs?: number;
+	/** Milliseconds until a submit is answered. */
+	submitMs: number;
+	/** Milliseconds until an answer begins; of a stream: after its first two events. */
+	responseMs: number;
+	/** Milliseconds after which the gateway gives up an answer that is not streamed, with 504. */
+	waitMs?: number;
+	/** Milliseconds between the deltas of a stream. */
+	deltaMs: number;
+	/** Ends a stream by `data: [DONE]`. */
+	streamDone: boolean;
+	/** Consulted before a request is handled and before its reply is written. */
+	intercept?: Intercept;
+	/** The same for the storage. */
+	storageIntercept?: Intercept<StorageExchange>;
+}
+
+/** Options of `startGateway`. Groups, accounts and keys are added to the default ones. */
+export interface GatewayOptions extends Partial<GatewaySettings> {
+	/** Port of the API; 0 (the default) takes a free one. */
+	port?: number;
+	/** Port of the storage; 0 (the default) takes a free one. */
+	storagePort?: number;
+	time?: GatewayTime;
+	keys?: Record<string, KeyOptions>;
+	/** Called when a request has ended. */
+	onRequest?: (record: RequestRecord) => void;
+}
+
+const DEFAULT_MODELS: Record<string, ModelOptions> = {
+	'aurora-text-1': { text: true },
+	'aurora-text-1-mini': { text: true },
+	'Aurora-Text-2.5-Preview': { text: true },
+	'aurora-image-1': { images: true },
+	'aurora-image-1-hd': { images: true },
+	'aurora-omni-1': { text: true, images: true },
+};
+
+const DEFAULT_GROUPS = {
+	/** Everything. */
+	default: {},
+	/** Text models, and no images. */
+	text: { models: ['aurora-text-1', 'aurora-text-1-mini'], images: false },
+	/** Image models, and no responses. */
+	pictures: { models: ['aurora-image-1'], responses: false },
+	/** Text in one piece: no streams, no tools. */
+	plain: { models: ['aurora-text-1'], images: false, streaming: false, tools: false },
+} satisfies Record<string, GroupOptions>;
+
+const DEFAULT_KEYS = {
+	active: { key: 'mak-test-active-0001' },
+	/** The same account and group as `active`, and yet another key. */
+	second: { key: 'mak-test-second-0002' },
+	textOnly: { key: 'mak-test-text-only-0003', group: 'text' },
+	picturesOnly: { key: 'mak-test-pictures-only-0004', group: 'pictures' },
+	plain: { key: 'mak-test-plain-0005', group: 'plain' },
+	revoked: { key: 'mak-test-revoked-0006', status: 'revoked' },
+	expired: { key: 'mak-test-expired-0007', status: 'expired' },
+	disabled: { key: 'mak-test-disabled-0008', status: 'disabled' },
+	/** Its account has nothing left. */
+	exhausted: { key: 'mak-test-exhausted-0009', account: 'empty' },
+	/** Three requests a minute. */
+	limited: { key: 'mak-test-limited-0010', requestsPerMinute: 3 },
+	/** One image task at a time. */
+	single: { key: 'mak-test-single-0011', maxConcurrentTasks: 1 },
+	/** Only from an address that no test comes from. */
+	fenced: { key: 'mak-test-fenced-0012', allowedIps: ['203.0.113.7'] },
+} satisfies Record<string, KeyOptions>;
+
+export type DefaultKeyName = keyof typeof DEFAULT_KEYS;
+
+/** Options with everything filled in. */
+export interface ResolvedOptions {
+	settings: GatewaySettings;
+	keys: Record<string, KeyOptions>;
+	time: GatewayTime;
+}
+
+/** Fills in the defaults. */
+export function resolveOptions(options: GatewayOptions): ResolvedOptions {
+	const { time = realTime, keys } = options;
+	const { models = DEFAULT_MODELS, groups, accounts } = options;
+	return {
+		time,
+		keys: { ...DEFAULT_KEYS, ...keys },
+		settings: {
+			models: { ...models },
+			groups: { ...DEFAULT_GROUPS, ...groups },
+			accounts: { main: {}, empty: { balance: 0 }, ...accounts },
+			asyncImages: options.asyncImages ?? true,
+			taskSeconds: options.taskSeconds ?? 6,
+			taskLifetime: options.taskLifetime ?? 24 * 3600,
+			failTask: options.failTask,
+			defaultSize: options.defaultSize ?? '1024x1024',
+			bodyLimit: options.bodyLimit ?? 128 * 2 ** 20,
+			fileLimit: options.fileLimit ?? 32 * 2 ** 20,
+			pixelLimit: options.pixelLimit ?? 64_000_000,
+			bodyMs: options.bodyMs,
+			submitMs: options.submitMs ?? 0,
+			responseMs: options.responseMs ?? 0,
+			waitMs: options.waitMs,
+			deltaMs: options.deltaMs ?? 0,
+			streamDone: options.streamDone ?? true,
+			intercept: options.intercept,
+			storageIntercept: options.storageIntercept,
+		},
+	};
+}

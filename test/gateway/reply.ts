@@ -1,0 +1,25 @@
+import type { ApiError } from './errors';
+import type { Reply } from './faults';
+import { PAGE } from './routes';
+
+/** A reply with a JSON body. */
+export const jsonReply = (
+	status: number,
+	body: unknown,
+	headers: Record<string, string> = {},
+): Reply => ({
+	status,
+	headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
+	body: JSON.stringify(body),
+});
+
+/** An error as the contract shows it (Errors, rule 4). */
+export const errorReplyOf = ({ status, body, headers }: ApiError): Reply =>
+	jsonReply(status, body, headers);
+
+/** The page that a web server in front shows (contract: Errors, rule 5). */
+export const pageReply = (): Reply => ({
+	status: 200,
+	headers: { 'Content-Type': 'text/html; charset=utf-8' },
+	body: PAGE,
+});

@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto';
+import type { Access, KeyHolder } from '../access';
+import type { JsonObject } from '../body';
+import { ApiError, badField } from '../errors';
+import type { Reply } from '../faults';
+import type { GatewaySettings } from '../options';
+import { jsonReply } from '../reply';
+import { pause, seconds, type GatewayTime } from '../time';
+import { answerTo, askedStatus, directiveText, type Answer } from './answer';
+import { tokensOf } from './language';
+import { outputsOf, type Output, type StreamEvent } from './output';
+import {
+	checkCalls,
+	readResponseRequest,
+	type InputItem,
+	type Part,
+	type ResponseRequest,
+} from './request';
+
+/** Tokens that a picture and a file of the input count. */
+const IMAGE_TOKENS = 85;
+const FILE_TOKENS = 100;
+/** Deltas that a failing stream still sends. */
+const DELTAS_BEFORE_FAILURE = 3;
+
+const FAILURE = { code: 'server_error', message: 'The model failed on purpose.' };
+
+interface Memory {
+	key: string;
+	items: InputItem[];
+}
+
+/** `POST /v1/responses` (contract: Endpoints; Resources, Response; Events). */
+export class Responses {
+	private readonly memory = new Map<string, Memory>();
+	private made = 0;
+
+	constructor(
+		private readonly access: Access,
+		private readonly settings: GatewaySettings,
+		private readonly time: GatewayTime,
+	) {}
+
+	/**
+	 * Answers one request, whole or as a stream.
+	 * @param requestId its `X-Request-ID`
+	 * @throws ApiError
+	 */
+	async create(
+		body: JsonObject,
+		holder: KeyHolder,
+		requestId: string,
+		gone: AbortSignal,
+	): Promise<Reply> {
+		const request = readResponseRequest(body, this.settings.pixelLimit);
+		this.access.requireModel(holder, request.model, 'text');
+		if (request.stream) this.access.permit(holder, 'streaming');
+		if (request.functions.length + request.hosted.size > 0) this.access.permit(holder, 'tools');
+		const items = [...this.history(request, holder), ...request.input];
+		checkCalls(items);
+		const status = askedStatus(directiveText(request, items));
+		if (status !== undefined) {
+			throw new ApiError(status, [429, 503].includes(status) ? { retryAfter: 2 } : {});
+		}
+		this.access.charge(holder, { credits: 1, requestId, what: 'response' });
+
+		const answer = answerTo(request, items);
+		const id = this.nextId(requestId);
+		const outputs = outputsOf(answer.plans, request.maxOutputTokens, {
+			id: (prefix) => id(prefix),
+			defaultSize: this.settings.defaultSize,
+			include: request.include,
+		});
+		const response = this.responseOf(request, items, answer, outputs, id('resp'));
+		if (request.store && response.status !== 'failed') {
+			const remembered = [...items, ...outputs.flatMap(({ item }) => asInput(item))];
+			this.memory.set(response.id, { key: holder.name, items: remembered });
+		}
+		if (request.stream) return this.streamed(response, answer, outputs, gone);
+		await this.think(gone);
+		if (answer.end === 'error') throw new ApiError(500, { message: FAILURE.message });
+		return jsonReply(200, response);
+	}
+
+	private history({ previousResponseId }: ResponseRequest, holder: KeyHolder): InputItem[] {
+		if (previousResponseId === undefined) return [];
+		const known = this.memory.get(previousResponseId);
+		if (known?.key === holder.name) return known.items;
+		throw badField(
+			'previous_response_id',
+			`'${previousResponseId}' is not known`,
+			'previous_response_not_found',
+		);
+	}
+
+	/** Waits as long as the model thinks, or gives up (contract: Errors, 504). */
+	private async think(gone: AbortSignal) {
+		const { responseMs, waitMs = Infinity } = this.settings;
+		await pause(this.time, Math.min(responseMs, waitMs), gone);
+		if (responseMs > waitMs) throw new ApiError(504);
+	}
+
+	private responseOf(
+		request: ResponseRequest,
+		items: InputItem[],
+		{ end }: Answer,
+		outputs: Output[],
+		id: string,
+	) {
+		const failed = end !== 'completed';
+		const cut = outputs.some((output) => output.cut);
+		const status = failed ? 'failed' : cut ? 'incomplete' : 'completed';
+		return {
+			id,
+			object: 'response',
+			created_at: seconds(this.time.now()),
+			status,
+			...request.echo,
+			error: failed ? FAILURE : null,
+			incomplete_details: !failed && cut ? { reason: 'max_output_tokens' } : null,
+			output: failed ? [] : outputs.map(({ item }) => item),
+			usage: failed ? null : usageOf(request, items, outputs),
+		};
+	}
+
+	private streamed(
+		response: JsonObject & { status: string },
+		{ end }: Answer,
+		outputs: Output[],
+		gone: AbortSignal,
+	): Reply {
+		const { deltaMs, responseMs, streamDone } = this.settings;
+		const stream = async (write: (chunk: string) => Promise<void>) => {
+			let sequence_number = 0;
+			const send = async (event: StreamEvent) => {
+				const { type, ...rest } = event;
+				const data = JSON.stringify({ type, sequence_number: sequence_number++, ...rest });
+				await write(`event: ${type}\ndata: ${data}\n\n`);
+			};
+			const begun = {
+				...response,
+				status: 'in_progress',
+				error: null,
+				incomplete_details: null,
+				output: [],
+				usage: null,
+			};
+			await send({ type: 'response.created', response: begun });
+			await send({ type: 'response.in_progress', response: begun });
+			await pause(this.time, responseMs, gone);
+			let deltas = 0;
+			for (const event of outputs.flatMap(({ events }) => events)) {
+				if (event.type.endsWith('.delta')) {
+					if (end !== 'completed' && deltas === DELTAS_BEFORE_FAILURE) break;
+					deltas++;
+					await pause(this.time, deltaMs, gone);
+				}
+				await send(event);
+			}
+			await send(
+				end === 'error'
+					? { type: 'error', ...FAILURE, param: null }
+					: { type: `response.${response.status}`, response },
+			);
+			if (streamDone) await write('data: [DONE]\n\n');
+		};
+		return {
+			status: 200,
+			headers: {
+				'Content-Type': 'text/event-stream; charset=utf-8',
+				'Cache-Control': 'no-cache',
+			},
+			body: '',
+			stream,
+		};
+	}
+
+	/** IDs of one response and its items. */
+	private nextId(requestId: string) {
+		const seed = `${++this.made}:${requestId}`;
+		let count = 0;
+		return (prefix: string) => {
+			const hash = createHash('sha256').update(`${seed}:${count++}`).digest('hex');
+			return `${prefix}_${hash.slice(0, 32)}`;
+		};
+	}
+}
+
+/**
+ * The usage of a response. A token is a piece of text as `piecesOf` cuts it. The input counts its
+ * texts (instructions, messages, calls and outputs, history included), 85 for a picture and 100 for
+ * a file; the output its texts, refusals, arguments and reasoning.
+ */
+function usageOf({ instructions = '' }: ResponseRequest, items: InputItem[], outputs: Output[]) {
+	const input_tokens =
+		tokensOf(instructions) + items.reduce((sum, item) => sum + itemTokens(item), 0);
+	const output_tokens = outputs.reduce((sum, { tokens }) => sum + tokens, 0);
+	const reasoning_tokens = outputs.reduce((sum, { reasoningTokens }) => sum + reasoningTokens, 0);
+	return {
+		input_tokens,
+		input_tokens_details: { cached_tokens: 0 },
+		output_tokens,
+		output_tokens_details: { reasoning_tokens },
+		total_tokens: input_tokens + output_tokens,
+	};
+}
+
+function itemTokens(item: InputItem): number {
+	switch (item.type) {
+		case 'message':
+			return item.parts.reduce((sum, part) => sum + partTokens(part), 0);
+		case 'function_call':
+			return tokensOf(item.arguments);
+		case 'function_call_output':
+			return tokensOf(item.output);
+		case 'other':
+			return 0;
+	}
+}
+
+function partTokens(part: Part): number {
+	if (part.kind === 'text') return tokensOf(part.text);
+	return part.kind === 'image' ? IMAGE_TOKENS : FILE_TOKENS;
+}
+
+/** What an output item is when a later request builds on it. */
+function asInput(item: JsonObject): InputItem[] {
+	if (item.type === 'function_call') {
+		return [
+			{
+				type: 'function_call',
+				callId: String(item.call_id),
+				name: String(item.name),
+				arguments: String(item.arguments),
+			},
+		];
+	}
+	if (item.type !== 'message') return [];
+	const content = item.content as Array<{ text?: string; refusal?: string }>;
+	const parts = content.map(
+		({ text, refusal }): Part => ({ kind: 'text', text: text ?? refusal ?? '' }),
+	);
+	return [{ type: 'message', role: 'assistant', parts }];
+}
