@@ -5,8 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Logger } from '@n8n/backend-common';
-import { Container } from '@n8n/di';
 import { ExecutionLifecycleHooks, ExternalSecretsProxy, InstanceSettings } from 'n8n-core';
 import { LoggerProxy, UnexpectedError } from 'n8n-workflow';
 import type {
@@ -17,6 +15,7 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 
+import { Container, Logger } from './core-modules';
 import type { CredentialsInMemory } from './credentials';
 
 /** One line written by `this.logger`, by n8n's helpers or by n8n's engine. */
@@ -71,7 +70,7 @@ let prepared = false;
 export function prepareHost(): void {
 	if (prepared) return;
 	prepared = true;
-	Container.set(Logger, collectingLogger as unknown as Logger);
+	Container.set(Logger, collectingLogger as unknown as InstanceType<typeof Logger>);
 	LoggerProxy.init(collectingLogger);
 
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-user-folder-'));
