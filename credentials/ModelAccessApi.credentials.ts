@@ -8,6 +8,7 @@ import type {
 import { normalizeApiKey } from '../nodes/shared/client/api-key';
 import { normalizeBaseUrl } from '../nodes/shared/client/base-url';
 import { InputError } from '../nodes/shared/client/errors';
+import { statusMeaning } from '../nodes/shared/client/status-table';
 
 /** A gateway's address and a key for it. */
 export class ModelAccessApi implements ICredentialType {
@@ -41,21 +42,85 @@ export class ModelAccessApi implements ICredentialType {
 	];
 
 	/**
-	 * Adds the key, and sends it to the origin of the base URL only.
+	 * Adds the key to a request of the base URL's origin; any other is refused. This holds for
+	 * n8n's HTTP Request node too, by either of n8n's request helpers: redirects are not followed,
+	 * since n8n would carry the key along, and certificates are always checked.
+	 *
 	 * @throws {InputError} the credential is not usable, or the request goes to another origin
+	 * @see contract, "Authentication" 1, 2 and 7
 	 */
 	authenticate: IAuthenticate = async (credentials, requestOptions) => {
 		const baseUrl = normalizeBaseUrl(String(credentials.baseUrl ?? ''));
 		const apiKey = normalizeApiKey(String(credentials.apiKey ?? ''));
-		refuseOtherOrigin(requestOptions, new URL(baseUrl).origin);
 		return {
-			...requestOptions,
+			...atOrigin(requestOptions, baseUrl, credentials.baseUrl),
 			headers: { ...requestOptions.headers, Authorization: `Bearer ${apiKey}` },
-			sendCredentialsOnCrossOriginRedirect: false,
+			...STAY_AT_ORIGIN,
 		};
 	};
 
 	test: ICredentialTestRequest = {
 		request: { baseURL: '={{ $credentials.baseUrl }}', url: '/models' },
+		rules: [
+			...[401, 403, 404].map((value) => ({
+				type: 'responseCode' as const,
+				properties: { value, message: testMessage(value) },
+			})),
+		],
 	};
+}
+
+/** What n8n's older request helper, which its HTTP Request node uses, calls the same things. */
+interface OlderRequestOptions {
+	uri?: string;
+	followRedirect?: boolean;
+	followAllRedirects?: boolean;
+	rejectUnauthorized?: boolean;
+}
+
+/** The options, by which each of n8n's helpers stays where it is sent and checks who answers. */
+const STAY_AT_ORIGIN: Partial<IHttpRequestOptions & OlderRequestOptions> = {
+	sendCredentialsOnCrossOriginRedirect: false,
+	disableFollowRedirect: true,
+	followRedirect: false,
+	followAllRedirects: false,
+	maxRedirects: 0,
+	skipSslCertificateValidation: false,
+	rejectUnauthorized: true,
+};
+
+function testMessage(status: number): string {
+	const { title, advice } = statusMeaning(status);
+	return `${title}. ${advice}`;
+}
+
+/**
+ * The request with one absolute address, so that what was checked is what is sent.
+ * @param typedBaseUrl as it stands in the credential, which n8n's test uses unchanged
+ * @throws {InputError} the address is not of the base URL's origin
+ */
+function atOrigin(
+	options: IHttpRequestOptions & OlderRequestOptions,
+	baseUrl: string,
+	typedBaseUrl: unknown,
+): IHttpRequestOptions {
+	const { url, uri, baseURL, ...rest } = options;
+	const base = baseURL === undefined || baseURL === typedBaseUrl ? baseUrl : baseURL;
+	const address = absolute(url ?? uri ?? '', base);
+	const { origin } = new URL(baseUrl);
+	if (!URL.canParse(address) || new URL(address).origin !== origin) {
+		throw new InputError(
+			'URL',
+			'is not an address of the gateway in the credential',
+			`This credential is sent to ${origin} only. Use an address there, or another credential.`,
+		);
+	}
+	return { ...rest, ...(uri !== undefined && { uri: address }), url: address };
+}
+
+/** Joins an address and its base as n8n's helpers do: a path is put behind the base. */
+function absolute(url: string, base: string): string {
+	if (/^([a-z][a-z0-9+.-]*:)?[/\\]{2}/i.test(url))
+		return URL.canParse(url, base) ? new URL(url, base).href : url;
+	return `${base.replace(/\/+$/, '')}/${url.replace(/^\/+/, '')}`;
 }
