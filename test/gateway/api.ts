@@ -12,7 +12,7 @@ import type { ImageTask } from './images/task';
 import type { KeyOptions, GatewaySettings } from './options';
 import { errorReplyOf, jsonReply, pageReply } from './reply';
 import { Responses } from './responses/responses';
-import { askedStatus } from './responses/answer';
+import { obeyStatus } from './responses/answer';
 import { routeOf, type Route } from './routes';
 import { ClientGone, pause, type GatewayTime } from './time';
 
@@ -40,7 +40,7 @@ export class Api {
 	constructor(private readonly parts: ApiParts) {
 		const { books, settings, keys, time, urlOf } = parts;
 		this.access = new Access(keys, settings, books.charges);
-		this.tasks = new ImageTasks(books.tasks, settings, urlOf);
+		this.tasks = new ImageTasks(books, settings, urlOf);
 		this.responses = new Responses(this.access, settings, time);
 	}
 
@@ -154,13 +154,13 @@ export class Api {
 				return this.tasks.poll(route.taskId ?? '', key, time.now());
 			case 'responses':
 				this.access.permit(key, 'responses');
-				return await this.responses.create(jsonObject(body), key, record.id, gone);
+				return await this.responses.create(jsonObject(body), key, record, gone);
 			case 'generations':
 			case 'edits': {
 				this.access.permit(key, 'images');
 				if (route.name === 'edits') this.access.permit(key, 'edits');
 				await pause(time, settings.submitMs, gone);
-				return this.submit(route.name, key, body, record.id);
+				return this.submit(route.name, key, body, record);
 			}
 		}
 	}
@@ -179,7 +179,7 @@ export class Api {
 		route: 'generations' | 'edits',
 		key: KeyHolder,
 		body: ParsedBody,
-		requestId: string,
+		record: RequestRecord,
 	): Reply {
 		const { settings, time } = this.parts;
 		if (!settings.asyncImages) {
@@ -192,13 +192,14 @@ export class Api {
 		const submission = read(body, key, settings);
 		const { model, prompt, n } = submission.request;
 		this.access.requireModel(key, model, 'images');
-		const status = askedStatus(prompt);
-		if (status !== undefined) {
-			throw new ApiError(status, [429, 503].includes(status) ? { retryAfter: 2 } : {});
-		}
+		obeyStatus(prompt, record.attempt);
 		this.tasks.limitConcurrency(key, time.now());
-		this.access.charge(key, { credits: PICTURE_CREDITS * n, requestId, what: 'pictures' });
-		return this.tasks.accept(submission, requestId, time.now());
+		this.access.charge(key, {
+			credits: PICTURE_CREDITS * n,
+			requestId: record.id,
+			what: 'pictures',
+		});
+		return this.tasks.accept(submission, record.id, time.now());
 	}
 }
 

@@ -63,6 +63,16 @@ export class Books {
 	readonly storageRequests: StorageRecord[] = [];
 	readonly tasks: ImageTask[] = [];
 	readonly charges: Charge[] = [];
+	private readonly tasksById = new Map<string, ImageTask>();
+
+	addTask(task: ImageTask) {
+		this.tasks.push(task);
+		this.tasksById.set(task.id, task);
+	}
+
+	task(id: string) {
+		return this.tasksById.get(id);
+	}
 
 	/** How many requests fit the filter; without one: all. */
 	count(filter: RequestFilter = {}) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KeyHolder } from '../access';
+import type { Books } from '../books';
 import { ApiError, taskNotFound } from '../errors';
 import type { Reply } from '../faults';
 import type { GatewaySettings } from '../options';
@@ -13,7 +14,7 @@ const RETRY_AFTER = '3';
 /** The image tasks of a gateway (contract: States and transitions, Image task). */
 export class ImageTasks {
 	constructor(
-		private readonly tasks: ImageTask[],
+		private readonly books: Books,
 		private readonly settings: GatewaySettings,
 		private readonly urlOf: (task: ImageTask, index: number) => string,
 	) {}
@@ -24,7 +25,7 @@ export class ImageTasks {
 	 */
 	limitConcurrency({ name, maxConcurrentTasks }: KeyHolder, now: number) {
 		if (maxConcurrentTasks === undefined) return;
-		const running = this.tasks.filter(
+		const running = this.books.tasks.filter(
 			(task) => task.key === name && statusOf(task, now) === 'processing',
 		);
 		if (running.length < maxConcurrentTasks) return;
@@ -46,7 +47,7 @@ export class ImageTasks {
 		const runs = typeof taskSeconds === 'number' ? taskSeconds : taskSeconds(request);
 		const task: ImageTask = {
 			...submission,
-			id: `imgtask_${digest(`${this.tasks.length}:${requestId}:${request.prompt}`)}`,
+			id: `imgtask_${digest(`${this.books.tasks.length}:${requestId}:${request.prompt}`)}`,
 			key: request.key,
 			requestId,
 			request,
@@ -55,7 +56,7 @@ export class ImageTasks {
 			expiresAt: (Math.floor(now / 1000) + taskLifetime) * 1000,
 			failure: this.failureOf(request),
 		};
-		this.tasks.push(task);
+		this.books.addTask(task);
 		const poll_url = `/v1/images/tasks/${task.id}`;
 		return jsonReply(
 			202,
@@ -69,7 +70,7 @@ export class ImageTasks {
 	 * @throws ApiError 404, the same for unknown, expired and foreign tasks
 	 */
 	poll(id: string, holder: KeyHolder, now: number): Reply {
-		const task = this.tasks.find((candidate) => candidate.id === id);
+		const task = this.books.task(id);
 		const status = task && statusOf(task, now);
 		if (!task || !status || task.key !== holder.name) throw taskNotFound();
 		const body = taskBody(task, status, (index) => this.urlOf(task, index));

@@ -64,7 +64,7 @@ function drawScene(data: Buffer, { prompt, index, width, height }: PictureSpec) 
 	const hue = random() * 360;
 	const top = hsl(hue, 0.55, 0.22 + random() * 0.2);
 	const bottom = hsl(hue + 30 + random() * 60, 0.75, 0.72 + random() * 0.1);
-	const sun = hsl(hue + 150 + random() * 60, 0.9, 0.8);
+	const sun = hsl(30 + random() * 30, 0.95, 0.82);
 	const sunX = (0.2 + random() * 0.6) * width;
 	const sunY = (0.2 + random() * 0.3) * height;
 	const radius = (0.06 + random() * 0.06) * Math.min(width, height);

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../body';
+import { ApiError } from '../errors';
 import { classify, imagePromptFor } from './language';
 import { textOf, type InputItem, type ResponseRequest } from './request';
 import { sampleOf } from './sample';
@@ -35,7 +36,7 @@ const SOURCE = 'Example Encyclopedia';
  * What the "model" answers. It follows rules, in this order; the same request gets the same answer.
  *
  * *Directives* in double brackets, in the last user message or the instructions (they are no part
- * of the text otherwise): `[[status:503]]` an HTTP error, `[[fail]]` a failed response, `[[error]]`
+ * of the text otherwise): `[[status:503]]` an HTTP error, `[[once:503]]` the same the first time, `[[fail]]` a failed response, `[[error]]`
  * an `error` event (HTTP 500 where nothing is streamed), `[[refuse]]` a refusal, `[[empty]]` no
  * output, `[[two]]` two messages, `[[unknown]]` an item and an event of unknown type first,
  * `[[no-tools]]` no tool is used, `[[bad-json]]` JSON that does not parse, `[[words:N]]` N words.
@@ -97,10 +98,19 @@ export function answerTo(request: ResponseRequest, items: InputItem[]): Answer {
 	return { plans, end };
 }
 
-/** The status that a `[[status:NNN]]` in a text asks for. */
-export function askedStatus(text: string): number | undefined {
-	const [, status] = /\[\[status:([45]\d\d)\]\]/.exec(text) ?? [];
-	return status === undefined ? undefined : Number(status);
+/** Seconds of `Retry-After` where a directive asks for 429 or 503. */
+const RETRY_AFTER = 2;
+
+/**
+ * Refuses where a text asks for it: `[[status:NNN]]` always, `[[once:NNN]]` the first time that
+ * this request comes.
+ * @throws ApiError
+ */
+export function obeyStatus(text: string, attempt: number) {
+	const [, word, digits] = /\[\[(status|once):([45]\d\d)\]\]/.exec(text) ?? [];
+	if (word === undefined || (word === 'once' && attempt > 1)) return;
+	const status = Number(digits);
+	throw new ApiError(status, [429, 503].includes(status) ? { retryAfter: RETRY_AFTER } : {});
 }
 
 /** Last user message and instructions, where directives are looked for. */

@@ -313,7 +313,8 @@ function readToolChoice(fields: Fields, functions: FunctionTool[], anyTool: bool
 	if (type === 'allowed_tools') {
 		fieldsOf.oneOf('mode', ['auto', 'required']);
 		const allowed = fieldsOf.objects('tools') ?? [];
-		return { mode: 'functions', names: allowed.map(known) };
+		const named = allowed.filter(({ object }) => object.type === 'function');
+		return { mode: 'functions', names: named.map(known) };
 	}
 	return { mode: 'hosted', type };
 }

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Access, KeyHolder } from '../access';
 import type { JsonObject } from '../body';
+import type { RequestRecord } from '../books';
 import { ApiError, badField } from '../errors';
 import type { Reply } from '../faults';
 import type { GatewaySettings } from '../options';
 import { jsonReply } from '../reply';
 import { pause, seconds, type GatewayTime } from '../time';
-import { answerTo, askedStatus, directiveText, type Answer } from './answer';
+import { answerTo, directiveText, obeyStatus, type Answer } from './answer';
 import { tokensOf } from './language';
 import { outputsOf, type Output, type StreamEvent } from './output';
 import {
@@ -43,25 +44,23 @@ export class Responses {
 
 	/**
 	 * Answers one request, whole or as a stream.
-	 * @param requestId its `X-Request-ID`
+	 * @param record its record in the books
 	 * @throws ApiError
 	 */
 	async create(
 		body: JsonObject,
 		holder: KeyHolder,
-		requestId: string,
+		record: RequestRecord,
 		gone: AbortSignal,
 	): Promise<Reply> {
+		const requestId = record.id;
 		const request = readResponseRequest(body, this.settings.pixelLimit);
 		this.access.requireModel(holder, request.model, 'text');
 		if (request.stream) this.access.permit(holder, 'streaming');
 		if (request.functions.length + request.hosted.size > 0) this.access.permit(holder, 'tools');
 		const items = [...this.history(request, holder), ...request.input];
 		checkCalls(items);
-		const status = askedStatus(directiveText(request, items));
-		if (status !== undefined) {
-			throw new ApiError(status, [429, 503].includes(status) ? { retryAfter: 2 } : {});
-		}
+		obeyStatus(directiveText(request, items), record.attempt);
 		this.access.charge(holder, { credits: 1, requestId, what: 'response' });
 
 		const answer = answerTo(request, items);

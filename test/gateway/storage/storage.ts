@@ -20,6 +20,7 @@ const PATH = /^\/images\/([^/]+)\/(\d+)\.png$/;
 export class Storage {
 	private readonly signer = new Signer('storage-signing-secret-for-tests');
 	private readonly drawn = new Map<string, Buffer>();
+	private readonly attempts = new Map<string, number>();
 
 	constructor(
 		private readonly books: Books,
@@ -35,13 +36,13 @@ export class Storage {
 	async serve(req: IncomingMessage, res: ServerResponse) {
 		const { method = '', url: path = '', headers } = req;
 		const record = { method, path, headers, startedAt: this.time.now() };
-		const { storageRequests } = this.books;
-		storageRequests.push(record);
+		this.books.storageRequests.push(record);
+		const attempt = (this.attempts.get(`${method} ${path}`) ?? 0) + 1;
+		this.attempts.set(`${method} ${path}`, attempt);
 		const exchange: StorageExchange = {
 			stage: 'before',
 			route: 'picture',
-			attempt: storageRequests.filter((other) => other.path === path && other.method === method)
-				.length,
+			attempt,
 			record,
 			req,
 			res,
@@ -67,7 +68,7 @@ export class Storage {
 		if (fault === 'AccessDenied') return refusal(403, fault, 'Request has expired');
 		if (fault) return refusal(403, fault, 'The signature of this address is not right.');
 		const [, id, index] = PATH.exec(url.pathname) ?? [];
-		const task = this.books.tasks.find((candidate) => candidate.id === id);
+		const task = this.books.task(id ?? '');
 		if (!task || Number(index) >= task.request.n) {
 			return refusal(404, 'NoSuchKey', 'There is no such object.');
 		}
