@@ -2,6 +2,12 @@
  * Runs nodes and workflows in n8n-core's real engine, inside this process. It depends on no test
  * framework, so scripts use it as tests do.
  */
+export {
+	readBinary,
+	storeBinaryInMemory,
+	storeBinaryOnDisk,
+	type BinaryStorage,
+} from './engine/binary-storage';
 export type { CredentialData, WithCredentials } from './engine/credentials';
 export { newRecord, type LogEntry, type RunRecord } from './engine/host';
 export type { NodeSource } from './engine/node-types';
@@ -16,3 +22,11 @@ export {
 	type PreparedNode,
 	type RunNodeOptions,
 } from './engine/run-node';
+export {
+	requestAs,
+	runCredentialTest,
+	runListSearch,
+	type RequestAsOptions,
+	type RunCredentialTestOptions,
+	type RunListSearchOptions,
+} from './engine/requests';
