@@ -1,0 +1,79 @@
+const { mkdir, readdir, readFile, rm, writeFile } = require('node:fs/promises');
+const path = require('node:path');
+const esbuild = require('esbuild');
+const { dest, parallel, series, src } = require('gulp');
+const manifest = require('./package.json');
+
+/** Where the licences of what is bundled are kept, as those licences ask. */
+const LICENCES = 'dist/THIRD-PARTY-LICENSES.md';
+
+/** What n8n provides at run time. Everything else that the nodes import is bundled. */
+const PROVIDED_BY_N8N = ['n8n-workflow', '@n8n/ai-node-sdk', 'crypto'];
+
+async function clean() {
+	await rm('dist', { recursive: true, force: true });
+}
+
+/** Bundles each node and credential that the manifest's `n8n` key lists, and its dependencies. */
+async function bundle() {
+	const outputs = [...manifest.n8n.nodes, ...manifest.n8n.credentials];
+	const { metafile } = await esbuild.build({
+		absWorkingDir: __dirname,
+		entryPoints: outputs.map((output) => output.replace(/^dist\//, '').replace(/\.js$/, '.ts')),
+		outdir: 'dist',
+		outbase: '.',
+		bundle: true,
+		platform: 'node',
+		target: 'node20',
+		format: 'cjs',
+		keepNames: true,
+		external: PROVIDED_BY_N8N,
+		legalComments: 'inline',
+		metafile: true,
+		logLevel: 'warning',
+	});
+	await writeLicences(metafile);
+}
+
+/** @param {esbuild.Metafile} metafile what esbuild put into the outputs */
+async function writeLicences(metafile) {
+	const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
+	const folders = inputs
+		.filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+		.map(([file]) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0])
+		.filter((folder) => folder !== undefined);
+	const sections = await Promise.all([...new Set(folders)].sort().map(licenceSection));
+	const intro = `# Third-party licences\n\nThe files beside this one contain code of these packages.\n`;
+	await mkdir('dist', { recursive: true });
+	await writeFile(LICENCES, [intro, ...sections].join('\n'));
+}
+
+/** @param {string} folder of an installed package */
+async function licenceSection(folder) {
+	const { name, version, license } = JSON.parse(
+		await readFile(path.join(folder, 'package.json'), 'utf8'),
+	);
+	const file = (await readdir(folder)).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
+	if (!file) throw new Error(`${name} is bundled but has no licence file to go with it`);
+	const text = (await readFile(path.join(folder, file), 'utf8')).trim();
+	return `## ${name} ${version} (${license})\n\n\`\`\`text\n${text}\n\`\`\`\n`;
+}
+
+/** Icons, search words and output previews, which n8n looks for beside the built files. */
+function copy() {
+	return src(
+		[
+			'credentials/*.svg',
+			'nodes/**/*.svg',
+			'nodes/**/*.node.json',
+			'nodes/**/__schema__/**/*.json',
+		],
+		{ base: '.', encoding: false },
+	).pipe(dest('dist'));
+}
+
+exports.clean = clean;
+exports.bundle = bundle;
+exports.copy = copy;
+exports.build = series(clean, parallel(bundle, copy));
+exports.default = exports.build;

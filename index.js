@@ -1,0 +1,11 @@
+/** The node and credential classes, for whoever requires the package in code. n8n itself reads `dist`. */
+try {
+	const { ModelAccessApi } = require('./dist/credentials/ModelAccessApi.credentials.js');
+	const { ModelAccess } = require('./dist/nodes/ModelAccess/ModelAccess.node.js');
+	const { ModelAccessImage } = require('./dist/nodes/ModelAccessImage/ModelAccessImage.node.js');
+	module.exports = { ModelAccess, ModelAccessImage, ModelAccessApi };
+} catch (error) {
+	const unbuilt = error.code === 'MODULE_NOT_FOUND' && error.message.includes("'./dist/");
+	if (!unbuilt) throw error;
+	throw new Error('n8n-nodes-model-access is not built yet: run "npm run build"', { cause: error });
+}
