@@ -54,7 +54,10 @@ export class ModelAccessApi implements ICredentialType {
 		const apiKey = normalizeApiKey(String(credentials.apiKey ?? ''));
 		return {
 			...atOrigin(requestOptions, baseUrl, credentials.baseUrl),
-			headers: { ...requestOptions.headers, Authorization: `Bearer ${apiKey}` },
+			headers: {
+				...withoutAuthorization(requestOptions.headers),
+				authorization: `Bearer ${apiKey}`,
+			},
 			...STAY_AT_ORIGIN,
 		};
 	};
@@ -88,6 +91,16 @@ const STAY_AT_ORIGIN: Partial<IHttpRequestOptions & OlderRequestOptions> = {
 	skipSslCertificateValidation: false,
 	rejectUnauthorized: true,
 };
+
+/**
+ * The header is written in lower case: `Authorization` in this very spelling is what n8n puts back
+ * into a request that was redirected to another host.
+ */
+function withoutAuthorization(headers: IHttpRequestOptions['headers'] = {}) {
+	return Object.fromEntries(
+		Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization'),
+	);
+}
 
 function testMessage(status: number): string {
 	const { title, advice } = statusMeaning(status);

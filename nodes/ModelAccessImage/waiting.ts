@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import { ModelAccessError } from '../shared/client/errors';
+import { FailedTaskError, ModelAccessError } from '../shared/client/errors';
 import { waitForImageTask, type Observation } from '../shared/client/image-task';
 import type { PictureOrigin } from '../shared/client/pictures';
 import type { Client } from '../shared/client/request';
@@ -125,6 +125,7 @@ export async function collect(
 		if (waiting.onTimeout === 'returnTask') return [taskOutput(taskId, waited.seen)];
 		throw waited.error;
 	} catch (error) {
+		if (error instanceof FailedTaskError) item.ledger.drop(taskId);
 		throw error instanceof ModelAccessError ? error.ofTask(taskId) : error;
 	}
 }

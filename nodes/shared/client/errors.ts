@@ -68,6 +68,9 @@ export class AnswerError extends ModelAccessError {}
 /** The task ended without a picture, or the waiting for it did. */
 export class TaskError extends ModelAccessError {}
 
+/** The gateway says that the task failed: there is nothing to fetch, now or later. */
+export class FailedTaskError extends TaskError {}
+
 /** The picture could not be fetched from where the gateway stored it. */
 export class DownloadError extends ModelAccessError {}
 

@@ -1,12 +1,12 @@
 import {
 	AnswerError,
+	FailedTaskError,
 	InputError,
 	ModelAccessError,
 	quotable,
 	StatusError,
 	TaskError,
 } from './errors';
-import type { ImageRequest } from './image-request';
 import { pause, request, type Answer, type Client } from './request';
 import { statusOutcome } from './retry';
 import { gatewayNow, retryAfterSeconds } from './retry-after';
@@ -33,18 +33,22 @@ export interface AcceptedTask extends Observation {
 	taskId: string;
 }
 
+/** Which of the two submit endpoints. */
+export type SubmitKind = 'generations' | 'edits';
+
 /**
  * Submits an image task, once (see the retry table).
  *
  * Where the 202's body can't be read, the ID is taken from its `Location`: the task is paid for.
  * @throws {ModelAccessError} see {@link request}; nothing says that a task exists
- * @see contract, "POST /v1/images/generations/async"
+ * @see contract, "POST /v1/images/generations/async" and "POST /v1/images/edits/async"
  */
-export async function submitImageGeneration(
+export async function submitImageTask(
 	client: Client,
-	body: ImageRequest,
+	kind: SubmitKind,
+	body: Record<string, unknown> | FormData,
 ): Promise<AcceptedTask> {
-	const path = '/images/generations/async';
+	const path = `/images/${kind}/async`;
 	return acceptedTask(client, await request(client, 'image', { method: 'POST', path, body }));
 }
 
@@ -249,13 +253,13 @@ export function failedTask(
 	client: Pick<Client, 'redact'>,
 	taskId: string,
 	{ error, http_status }: ImageTask,
-): TaskError {
+): FailedTaskError {
 	const said = (text: string | undefined) =>
 		text === undefined ? undefined : quotable(client.redact(text));
 	const reason = said(error?.message ?? error?.type) ?? 'the gateway gave no reason';
 	const meaning = http_status !== undefined && http_status >= 400 && statusMeaning(http_status);
 	const outcome = http_status !== undefined ? statusOutcome(http_status) : 'refused';
-	return new TaskError(`The image task failed: ${reason}`, {
+	return new FailedTaskError(`The image task failed: ${reason}`, {
 		taskId,
 		httpStatus: http_status,
 		type: said(error?.type),

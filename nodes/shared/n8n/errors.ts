@@ -1,10 +1,4 @@
-import {
-	NodeApiError,
-	NodeOperationError,
-	type IDataObject,
-	type INode,
-	type JsonObject,
-} from 'n8n-workflow';
+import { NodeApiError, NodeOperationError, type IDataObject, type INode } from 'n8n-workflow';
 import { CancelledError, InputError, ModelAccessError, type FailureFacts } from '../client/errors';
 
 /** An image task that the gateway accepted in this run of the node. */
@@ -54,12 +48,16 @@ export function nodeError(
 	const local = error instanceof InputError || error instanceof CancelledError;
 	const made = local
 		? new NodeOperationError(node, message, { itemIndex, description })
-		: new NodeApiError(node, errorDetails(error) as JsonObject, {
-				message,
-				description,
-				itemIndex,
-				...(facts.httpStatus !== undefined && { httpCode: String(facts.httpStatus) }),
-			});
+		: new NodeApiError(
+				node,
+				{},
+				{
+					message,
+					description,
+					itemIndex,
+					...(facts.httpStatus !== undefined && { httpCode: String(facts.httpStatus) }),
+				},
+			);
 	// n8n replaces messages in which it finds a system code, even inside a word.
 	made.message = message;
 	made.description = description;

@@ -7,6 +7,7 @@ import { connect, type Connection } from './connection';
 import { errorDetails, nodeError, type TaskRecord } from './errors';
 import type { Operation } from './operation';
 import { numberParameter } from './parameters';
+import { TaskLedger } from './task-ledger';
 
 /** What an operation sees of the item it works on. */
 export interface ItemScope {
@@ -20,6 +21,8 @@ export interface ItemScope {
 	parameter(name: string): unknown;
 	/** A client bounded as given; its other needs are those of the run. */
 	client(bounds: Pick<Client, 'timeoutMs' | 'maxRetries' | 'deadline'>): Client;
+	/** The tasks of earlier tries of this node. */
+	ledger: TaskLedger;
 	/** Notes an accepted task, so that no error of the run can lose it. */
 	accepted(taskId: string): void;
 }
@@ -62,7 +65,14 @@ export async function runItems(
 		run.close();
 	}
 	run.throwIfFailed();
-	return [items.flatMap((_, index) => outputs.get(index) ?? [])];
+	const output = items.flatMap((_, index) => outputs.get(index) ?? []);
+	if (!isTriedAgain(context, output)) run.ledger.delivered();
+	return [output];
+}
+
+/** n8n tries a node again also where it succeeded, if its first item looks like an error. */
+function isTriedAgain(context: IExecuteFunctions, output: INodeExecutionData[]): boolean {
+	return context.getNode().retryOnFail === true && Boolean(output[0]?.json.error);
 }
 
 function concurrencyOf(context: IExecuteFunctions): number {
@@ -96,6 +106,7 @@ function itemScope(
 				),
 			...bounds,
 		}),
+		ledger: run.ledger,
 		accepted: (taskId) => run.tasks.push({ itemIndex: index, taskId }),
 	};
 }
@@ -103,12 +114,14 @@ function itemScope(
 /** One run of the node: who is at work, what was accepted, and what ended it. */
 class Run {
 	readonly tasks: TaskRecord[] = [];
+	readonly ledger: TaskLedger;
 	private failure?: { error: unknown; index: number };
 	private readonly working = new Set<AbortController>();
 	private readonly cancel?: AbortSignal;
 	private readonly stop = () => this.working.forEach((controller) => controller.abort());
 
 	constructor(private readonly context: IExecuteFunctions) {
+		this.ledger = new TaskLedger(context);
 		this.cancel = context.getExecutionCancelSignal();
 		this.cancel?.addEventListener('abort', this.stop, { once: true });
 	}
@@ -168,7 +181,7 @@ class Run {
 	private errorItem(error: unknown, index: number): INodeExecutionData {
 		const node = this.context.getNode();
 		const made = nodeError(node, error, index);
-		return {
+		const item: INodeExecutionData = {
 			json: {
 				error: made.message,
 				error_details:
@@ -176,9 +189,13 @@ class Run {
 						? errorDetails(error)
 						: { retryable: false, advice: made.description ?? '' },
 			},
-			// n8n tells by this field which items go to the error output.
-			...(node.onError === 'continueErrorOutput' && { error: made }),
 			pairedItem: { item: index },
 		};
+		if (node.onError === 'continueErrorOutput') {
+			// n8n tells by this field which items go to the error output, and replaces the JSON of
+			// items that still have it afterwards. It copies what it sends there, and so loses it.
+			Object.defineProperty(item, 'error', { value: made, enumerable: false });
+		}
+		return item;
 	}
 }

@@ -1,9 +1,10 @@
 import type { Resource } from '../../../shared/n8n/operation';
+import { edit } from './edit.operation';
 import { generate } from './generate.operation';
 
 export const image: Resource = {
 	value: 'image',
 	name: 'Image',
 	description: 'Pictures that a model makes',
-	operations: [generate],
+	operations: [generate, edit],
 };

@@ -1,0 +1,174 @@
+import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import { checkImageRequest, type ImageRequest } from '../shared/client/image-request';
+import { submitImageTask, type Observation, type SubmitKind } from '../shared/client/image-task';
+import type { ItemScope } from '../shared/n8n/items';
+import { concurrencyOption, extraBodyOption } from '../shared/n8n/option-fields';
+import { jsonObjectParameter, onlySet } from '../shared/n8n/parameters';
+import {
+	binaryPropertyField,
+	deliveryOf,
+	downloadImagesField,
+	fileNameOption,
+	maxFileSizeOption,
+} from './delivery';
+import {
+	boundedClient,
+	collect,
+	requestOptions,
+	taskOutput,
+	waitingOf,
+	waitingOptions,
+} from './waiting';
+
+/** A field that only counts when the node waits for the image. */
+const whenWaiting = (field: INodeProperties): INodeProperties => ({
+	...field,
+	displayOptions: { show: { ...field.displayOptions?.show, waitForCompletion: [true] } },
+});
+
+/** The fields behind the prompt, of each operation that submits. */
+export const submissionFields: INodeProperties[] = [
+	{
+		displayName: 'Wait for Completion',
+		name: 'waitForCompletion',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to wait until the image is done. If off, the item holds the task, which Task → Wait can collect later.',
+	},
+	whenWaiting(downloadImagesField),
+	whenWaiting(binaryPropertyField),
+];
+
+/** The options of each operation that submits. */
+export const submissionOptions: INodeProperties[] = [
+	{
+		displayName: 'Background',
+		name: 'background',
+		type: 'options',
+		options: [
+			{ name: 'Automatic', value: 'auto' },
+			{ name: 'Opaque', value: 'opaque' },
+			{ name: 'Transparent', value: 'transparent' },
+		],
+		default: 'auto',
+		description: 'Whether the image may be see-through. Support depends on the model.',
+	},
+	{
+		displayName: 'Number of Images',
+		name: 'n',
+		type: 'number',
+		typeOptions: { minValue: 1 },
+		default: 1,
+		description: 'How many images to make. Each becomes an item of its own, and each is charged.',
+	},
+	{
+		displayName: 'Output Format',
+		name: 'outputFormat',
+		type: 'options',
+		options: [
+			{ name: 'JPEG', value: 'jpeg' },
+			{ name: 'PNG', value: 'png' },
+			{ name: 'WebP', value: 'webp' },
+		],
+		default: 'png',
+		description: 'The file format to ask for. Support depends on the model.',
+	},
+	{
+		displayName: 'Quality',
+		name: 'quality',
+		type: 'options',
+		options: [
+			{ name: 'Automatic', value: 'auto' },
+			{ name: 'High', value: 'high' },
+			{ name: 'Low', value: 'low' },
+			{ name: 'Medium', value: 'medium' },
+		],
+		default: 'auto',
+		description: 'How much work goes into the image. Support depends on the model.',
+	},
+	{
+		displayName: 'Size',
+		name: 'size',
+		type: 'string',
+		default: '1024x1024',
+		placeholder: 'e.g. 1024x1024',
+		description: 'Width x height in pixels, or auto. Which sizes work depends on the model.',
+	},
+	fileNameOption,
+	maxFileSizeOption,
+	extraBodyOption('{ "style": "vivid" }'),
+	...waitingOptions,
+	...requestOptions,
+	concurrencyOption,
+];
+
+/**
+ * The fields of a submit that both operations share, with the extra body merged last. Only what
+ * was set is sent.
+ * @throws {InputError}
+ */
+export function imageRequestOf(item: ItemScope, own: Record<string, unknown> = {}): ImageRequest {
+	const { size, n, quality, background, outputFormat, extraBody } = item.options;
+	return checkImageRequest({
+		...onlySet({
+			model: item.parameter('model'),
+			prompt: item.parameter('prompt'),
+			...own,
+			size,
+			n,
+			quality,
+			background,
+			output_format: outputFormat,
+		}),
+		...jsonObjectParameter(extraBody, 'Extra Body'),
+	});
+}
+
+/** What is submitted, and by which its task is known again when the node is tried once more. */
+export interface Submission {
+	kind: SubmitKind;
+	request: ImageRequest;
+	/** What is sent: the request itself, or a form made from it. */
+	body: Record<string, unknown> | FormData;
+	/** Tells this request from others for the same item. */
+	identity: unknown;
+}
+
+/**
+ * Submits a task once, however often the node is tried, and delivers what it makes.
+ * @param prepare makes what is submitted; everything else is checked before it is sent
+ * @throws {ModelAccessError} after the task is accepted every error carries its ID
+ */
+export async function submitAndCollect(
+	item: ItemScope,
+	prepare: () => Promise<Submission>,
+): Promise<INodeExecutionData[]> {
+	const client = boundedClient(item);
+	const waiting = waitingOf(item);
+	const delivery =
+		item.parameter('waitForCompletion') === false ? undefined : deliveryOf(item, client.timeoutMs);
+	const submission = await prepare();
+	const { model, prompt } = submission.request;
+
+	const earlier = item.ledger.find(item.index, submission.identity);
+	let first: Observation | undefined;
+	let taskId: string;
+	if (earlier) {
+		({ taskId } = earlier);
+		item.accepted(taskId);
+		if (!delivery) return [{ json: earlier.accepted }];
+	} else {
+		const accepted = await submitImageTask(client, submission.kind, submission.body);
+		({ taskId } = accepted);
+		first = accepted;
+		item.accepted(taskId);
+		const output = taskOutput(taskId, accepted);
+		item.ledger.keep(item.index, submission.identity, {
+			taskId,
+			accepted: output.json as IDataObject,
+		});
+		if (!delivery) return [output];
+	}
+	return await collect(item, client, { taskId, model, prompt }, { first, waiting, delivery });
+}

@@ -1,0 +1,101 @@
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import { InputError } from '../client/errors';
+import { IMAGE_TYPE_BYTES, imageType, type ImageType } from '../client/image-type';
+
+/** Where a file comes from: the name of an item's binary field, or the file from an expression. */
+export type BinaryReference = string | IBinaryData;
+
+/** An item's file, ready to be sent. */
+export interface InputFile {
+	name: string;
+	/** By the item, or by its bytes where it is an image. */
+	mimeType: string;
+	bytes: Blob;
+	/** The image type by its bytes; undefined where it is none. */
+	image?: ImageType;
+	/** Tells one stored file from another, without reading it. */
+	identity: string;
+}
+
+/**
+ * The files that a binary field parameter names: names separated by commas, a list of names, or
+ * binary data from an expression.
+ * @param field the name on the field
+ * @throws {InputError} nothing is named
+ */
+export function binaryReferences(value: unknown, field: string): BinaryReference[] {
+	const parts = Array.isArray(value) ? (value as unknown[]) : [value];
+	const references = parts.flatMap((part): BinaryReference[] => {
+		if (typeof part === 'string') {
+			return part
+				.split(',')
+				.map((name) => name.trim())
+				.filter((name) => name !== '');
+		}
+		return typeof part === 'object' && part !== null ? [part as IBinaryData] : [];
+	});
+	if (references.length === 0) {
+		throw new InputError(
+			field,
+			'names no binary field',
+			'Enter the name of the input’s binary field, such as data; several are separated by commas.',
+		);
+	}
+	return references;
+}
+
+/** How a reference is called in messages. */
+export function referenceName(reference: BinaryReference): string {
+	return typeof reference === 'string' ? reference : (reference.fileName ?? 'binary data');
+}
+
+/** Bytes read at once from n8n's storage. */
+const CHUNK_BYTES = 1024 * 1024;
+
+/**
+ * Reads a file of an item. It is in memory once: what comes from the storage goes into the blob
+ * piece by piece.
+ * @throws {NodeOperationError} n8n's own, where the item has no such field
+ * @throws {InputError} the file is empty
+ */
+export async function readInputFile(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	reference: BinaryReference,
+	field: string,
+): Promise<InputFile> {
+	const stored = context.helpers.assertBinaryData(itemIndex, reference);
+	const bytes = await read(context, itemIndex, reference, stored);
+	if (bytes.size === 0) {
+		throw new InputError(
+			field,
+			`"${referenceName(reference)}" is empty`,
+			'The file has no bytes. Check the node that made it.',
+		);
+	}
+	const start = new Uint8Array(await bytes.slice(0, IMAGE_TYPE_BYTES).arrayBuffer());
+	const image = imageType(start);
+	const mimeType = image?.mimeType ?? (stored.mimeType || 'application/octet-stream');
+	return {
+		name: stored.fileName ?? `file.${image?.extension ?? stored.fileExtension ?? 'bin'}`,
+		mimeType,
+		bytes: bytes.slice(0, bytes.size, mimeType),
+		image,
+		identity: stored.id ?? stored.data,
+	};
+}
+
+async function read(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	reference: BinaryReference,
+	stored: IBinaryData,
+): Promise<Blob> {
+	if (stored.id === undefined) {
+		return new Blob([await context.helpers.getBinaryDataBuffer(itemIndex, reference)]);
+	}
+	const stream = await context.helpers.getBinaryStream(stored.id, CHUNK_BYTES);
+	const pieces: Blob[] = [];
+	for await (const chunk of stream) pieces.push(new Blob([chunk as Uint8Array]));
+	return new Blob(pieces);
+}
