@@ -7,7 +7,7 @@ import {
 } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import type { Time } from '../../nodes/shared/client/time';
 import { execute, type Resource } from '../../nodes/shared/n8n/operation';
-import { startGateway, type Gateway, type GatewayOptions } from '../gateway';
+import { startGateway, type Gateway, type GatewayOptions, type ImageTask } from '../gateway';
 import { runNode, runNodeToError, type RunNodeOptions } from '../support/engine';
 import { VirtualTime } from '../support/virtual-time';
 
@@ -53,10 +53,18 @@ export interface Story {
 	close(): Promise<void>;
 }
 
-/** Starts a story. Its gateway's tasks take 6 s unless the options say otherwise. */
+/**
+ * Starts a story. Its gateway's tasks take 6 s and its pictures are small, unless the options say
+ * otherwise.
+ */
 export async function startStory(options: GatewayOptions = {}): Promise<Story> {
 	const time = new VirtualTime();
-	const gateway = await startGateway({ taskSeconds: 6, time: time.gateway, ...options });
+	const gateway = await startGateway({
+		taskSeconds: 6,
+		defaultSize: '32x24',
+		time: time.gateway,
+		...options,
+	});
 	const access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
 	const settings = (node: INodeType, parameters: IDataObject, given: StoryOptions = {}) => {
 		const { access: other, ...rest } = given;
@@ -79,9 +87,86 @@ export async function startStory(options: GatewayOptions = {}): Promise<Story> {
 		image: async (parameters, given) => await runNode(settings(imageNode(time), parameters, given)),
 		imageError: async (parameters, given) =>
 			await runNodeToError(settings(imageNode(time), parameters, given)),
-		close: async () => await gateway.close(),
+		close: async () => {
+			await gateway.close();
+			if (gateway.crashes.length > 0) throw new AggregateError(gateway.crashes, 'Gateway crashed');
+		},
 	};
 }
 
 /** A resource locator as the editor saves it. */
 export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
+
+/** Parameters of Model → Get Many. */
+export const getModels = (given: IDataObject = {}): IDataObject => ({
+	resource: 'model',
+	operation: 'getAll',
+	...given,
+});
+
+/** Parameters of Response → Create. */
+export const createResponse = (given: IDataObject = {}): IDataObject => ({
+	resource: 'response',
+	operation: 'create',
+	model: byId('aurora-text-1'),
+	prompt: 'Hello there',
+	...given,
+});
+
+/** Parameters of Image → Generate. */
+export const generateImage = (given: IDataObject = {}): IDataObject => ({
+	resource: 'image',
+	operation: 'generate',
+	model: byId('aurora-image-1'),
+	prompt: 'A boat',
+	...given,
+});
+
+/** Parameters of Task → Get. */
+export const getTask = (taskId: string, given: IDataObject = {}): IDataObject => ({
+	resource: 'task',
+	operation: 'get',
+	taskId,
+	...given,
+});
+
+/** Parameters of Task → Wait. */
+export const waitForTask = (taskId: string, given: IDataObject = {}): IDataObject => ({
+	...getTask(taskId, given),
+	operation: 'wait',
+});
+
+/** Input items with these JSON values. */
+export const itemsOf = (...values: IDataObject[]): INodeExecutionData[] =>
+	values.map((json) => ({ json }));
+
+/** `count` input items that only have a number, from 0. */
+export const numbered = (count: number): INodeExecutionData[] =>
+	itemsOf(...Array.from({ length: count }, (_unused, n) => ({ n })));
+
+/** Submits a picture without waiting for it, and returns its task. */
+export async function submitted(story: Story, given: IDataObject = {}): Promise<ImageTask> {
+	await story.image(generateImage({ waitForCompletion: false, ...given }));
+	return story.gateway.tasks.at(-1)!;
+}
+
+/** A signal that cancels the execution after `ms` milliseconds of the story's time. */
+export function cancelledAfter(time: VirtualTime, ms: number): AbortSignal {
+	const controller = new AbortController();
+	void time.sleep(ms).then(() => controller.abort());
+	return controller.signal;
+}
+
+/** What n8n adds to an error for its user interface. */
+export interface ShownError extends Error {
+	description?: string;
+	httpCode?: string | null;
+	context: {
+		itemIndex?: number;
+		details?: IDataObject;
+		acceptedTasks?: Array<{ item: number; task_id: string }>;
+	};
+}
+
+/** The error of a failed run, with what n8n shows of it. */
+export const shown = ({ error }: { error: Error }): ShownError => error as ShownError;
