@@ -119,7 +119,7 @@ function atOrigin(
 ): IHttpRequestOptions {
 	const { url, uri, baseURL, ...rest } = options;
 	const base = baseURL === undefined || baseURL === typedBaseUrl ? baseUrl : baseURL;
-	const address = absolute(url ?? uri ?? '', base);
+	const address = absolute(url || String(uri ?? ''), base);
 	const { origin } = new URL(baseUrl);
 	if (!URL.canParse(address) || new URL(address).origin !== origin) {
 		throw new InputError(

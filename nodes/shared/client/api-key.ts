@@ -49,19 +49,25 @@ function withoutQuotes(text: string): { text: string; found: boolean } {
  */
 export function keyRedactor(key: string): (text: string) => string {
 	if (key === '') return (text) => text;
-	const forms = [key, encodeURIComponent(key), ...base64Cores(key)].filter(
+	const forms = [key, ...urlEncoded(key), ...base64Cores(key)].filter(
 		(form, index, all) => form.length > 3 && all.indexOf(form) === index,
 	);
 	return (text) => forms.reduce((clean, form) => clean.replaceAll(form, '[API key]'), text);
 }
 
+function urlEncoded(key: string): string[] {
+	const encoded = encodeURIComponent(key);
+	return [encoded, encoded.replace(/%../g, (code) => code.toLowerCase())];
+}
+
 /** The part of a key's base64 form that does not depend on what stands before and after it. */
 function base64Cores(key: string): string[] {
 	if (!/^[\u0000-\u00ff]*$/.test(key)) return []; // eslint-disable-line no-control-regex
-	return [0, 1, 2].map((offset) => {
+	return [0, 1, 2].flatMap((offset) => {
 		const encoded = btoa('\0'.repeat(offset) + key);
 		const first = Math.ceil((offset * 8) / 6);
 		const last = Math.floor(((offset + key.length) * 8) / 6);
-		return encoded.slice(first, last);
+		const core = encoded.slice(first, last);
+		return [core, core.replaceAll('+', '-').replaceAll('/', '_')];
 	});
 }

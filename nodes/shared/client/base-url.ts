@@ -33,13 +33,6 @@ export function normalizeBaseUrl(input: string): string {
 	}
 
 	const url = parse(text);
-	if (url.username !== '' || url.password !== '' || /^[a-z]+:\/+[^/]*@/i.test(text)) {
-		throw new InputError(
-			FIELD,
-			'contains a user name',
-			'Remove the part before the @; the key belongs into the API Key field.',
-		);
-	}
 	if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
 		throw new InputError(
 			FIELD,
@@ -61,18 +54,25 @@ function isLoopback(hostname: string): boolean {
 }
 
 function parse(text: string): URL {
-	const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
+	const [, schemes = '', rest = ''] = /^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i.exec(text) ?? [];
+	const scheme = schemes.split('://').at(-2)?.toLowerCase();
 	if (scheme !== undefined && scheme !== 'https' && scheme !== 'http') {
 		throw new InputError(FIELD, `uses ${scheme}, which is not a web address`, EXAMPLE);
 	}
-	const withoutScheme = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
-	const host = withoutScheme.split('/')[0] ?? '';
-	const isHost =
-		scheme === undefined ? /^(localhost|[^@:]+\.[^@:]+|\[.+\])(:\d+)?$/i.test(host) : host !== '';
-	if (!isHost && !host.includes('@')) {
-		throw new InputError(FIELD, 'names no host', EXAMPLE);
+	const authority = rest.split('/')[0] ?? '';
+	if (authority.includes('@')) {
+		throw new InputError(
+			FIELD,
+			'contains a user name',
+			'Remove the part before the @; the key belongs into the API Key field.',
+		);
 	}
-	const address = `${scheme ?? 'https'}://${withoutScheme}`;
+	const isHost =
+		scheme === undefined
+			? /^(localhost|[^:]+\.[^:]+|\[.+\])(:\d+)?$/i.test(authority)
+			: authority.replace(/:\d*$/, '') !== '';
+	if (!isHost) throw new InputError(FIELD, 'names no host', EXAMPLE);
+	const address = `${scheme ?? 'https'}://${rest}`;
 	if (!URL.canParse(address)) throw new InputError(FIELD, 'is not a valid address', EXAMPLE);
 	return new URL(address);
 }

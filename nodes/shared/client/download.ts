@@ -1,8 +1,9 @@
 import { CancelledError, DownloadError } from './errors';
 import { IMAGE_TYPE_BYTES, imageType } from './image-type';
-import { pause, type Client } from './request';
+import { notWaitedFor, pause, type Client } from './request';
 import { backoffMs } from './retry';
 import { retryAfterSeconds } from './retry-after';
+import { unixTime } from './time';
 import { header, TransportFault, type FaultKind, type Headers } from './transport';
 
 /** A reply of the storage host whose body has not been read yet. */
@@ -72,9 +73,8 @@ export async function downloadPicture<File>(
 			result.retryAfter !== undefined
 				? result.retryAfter * 1000
 				: backoffMs(retries, client.time.random());
-		const again =
-			result.again && retries < client.maxRetries && client.time.now() + waitMs <= client.deadline;
-		if (!again) throw result.toError(url);
+		if (!result.again || retries >= client.maxRetries) throw result.toError(url);
+		if (client.time.now() + waitMs > client.deadline) throw notWaitedFor(result.toError(url));
 		client.onRetry?.({ reason: result.message, waitMs, attempt: retries + 1 });
 		await pause(client, waitMs);
 	}
@@ -133,7 +133,8 @@ function failureOf(
 	signal: AbortSignal | undefined,
 	watch: IdleWatch,
 ): DownloadFailure {
-	if (signal?.aborted) throw new CancelledError();
+	const cancelled = error instanceof TransportFault && error.kind === 'cancelled';
+	if (signal?.aborted || (cancelled && !watch.expired)) throw new CancelledError();
 	if (watch.expired) {
 		return new DownloadFailure(`nothing arrived for ${watch.idleMs / 1000} s`, true, LATER);
 	}
@@ -241,8 +242,7 @@ function statusFailure(
 	now: number,
 ): DownloadFailure {
 	if (status === 403 || status === 404 || status === 410) {
-		const until =
-			expiresAt === undefined ? '' : ` (it ends at ${new Date(expiresAt * 1000).toISOString()})`;
+		const until = expiresAt === undefined ? '' : ` (it ends at ${unixTime(expiresAt)})`;
 		return new DownloadFailure(
 			`HTTP ${status}, the link may have expired${until}`,
 			false,

@@ -13,8 +13,8 @@ const EXTENSIONS = [
 	['bmp'],
 ];
 
-/** A file name's longest, in characters; file systems end at 255 bytes. */
-const LONGEST = 120;
+/** A file name's longest, in bytes of UTF-8; file systems end at 255. */
+const LONGEST_BYTES = 200;
 
 /**
  * Names a picture's file.
@@ -38,14 +38,24 @@ export function pictureFileName(
 }
 
 function safe(name: string): string {
-	return (
-		name
-			// eslint-disable-next-line no-control-regex
-			.replace(/[\u0000-\u001f\u007f<>:"/\\|?*]+/g, '_')
-			.replace(/^\.+/, '')
-			.slice(0, LONGEST)
-			.trim()
-	);
+	const clean = name
+		// eslint-disable-next-line no-control-regex
+		.replace(/[\u0000-\u001f\u007f<>:"/\\|?*]+/g, '_')
+		.replace(/^\.+/, '');
+	return shortened(clean).trim();
+}
+
+/** Cuts between characters, never within one. */
+function shortened(name: string): string {
+	const encoder = new TextEncoder();
+	let bytes = 0;
+	let kept = '';
+	for (const character of name) {
+		bytes += encoder.encode(character).length;
+		if (bytes > LONGEST_BYTES) break;
+		kept += character;
+	}
+	return kept;
 }
 
 function withoutImageExtension(name: string): { text: string; extension?: string } {

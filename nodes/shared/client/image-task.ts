@@ -7,12 +7,23 @@ import {
 	StatusError,
 	TaskError,
 } from './errors';
-import { pause, request, type Answer, type Client } from './request';
+import { requireText } from './image-request';
+import { fieldsOf, parseJson } from './json';
+import {
+	exchange,
+	parseAnswer,
+	pause,
+	request,
+	unusableAnswerAdvice,
+	type Answer,
+	type Client,
+} from './request';
 import { statusOutcome } from './retry';
 import { gatewayNow, retryAfterSeconds } from './retry-after';
 import { checkAnswer, imageTaskSchema, type ImageTask } from './schemas';
 import { statusMeaning } from './status-table';
-import { header } from './transport';
+import { unixTime } from './time';
+import { header, type GatewayReply } from './transport';
 
 /** What one reply said about a task. */
 export interface Observation {
@@ -49,7 +60,7 @@ export async function submitImageTask(
 	body: Record<string, unknown> | FormData,
 ): Promise<AcceptedTask> {
 	const path = `/images/${kind}/async`;
-	return acceptedTask(client, await request(client, 'image', { method: 'POST', path, body }));
+	return acceptedTask(client, await exchange(client, 'image', { method: 'POST', path, body }));
 }
 
 /**
@@ -169,35 +180,40 @@ export async function waitForImageTask(
 	}
 }
 
+const TASK_ID = 'Task ID';
+const TASK_ID_ADVICE =
+	'Enter the task_id that Image → Generate returned, or the poll_url beside it, of the gateway in the credential.';
+
 /**
  * Reads a task's ID from what a user has: the ID, a poll path, or a poll URL of the same gateway.
  * @param baseUrl the normalised base address of the credential
  * @throws {InputError} nothing there, an address of another gateway, or no task address at all
  */
 export function parseTaskId(input: unknown, baseUrl: string): string {
-	const field = 'Task ID';
-	const advice =
-		'Enter the task_id that Image → Generate returned, or the poll_url beside it, of the gateway in the credential.';
-	if (typeof input !== 'string' || input.trim() === '') {
-		throw new InputError(field, 'is empty', advice);
-	}
-	const text = input.trim();
-	if (!text.includes('/')) return text;
+	const text = typeof input === 'number' ? String(input) : input;
+	requireText(text, TASK_ID, TASK_ID_ADVICE);
+	const id = text.includes('/') ? taskIdOfAddress(text.trim(), baseUrl) : text.trim();
+	if (/^\.{1,2}$/.test(id)) throw new InputError(TASK_ID, 'is no task ID', TASK_ID_ADVICE);
+	return id;
+}
 
+/** @throws {InputError} */
+function taskIdOfAddress(text: string, baseUrl: string): string {
 	if (!URL.canParse(text, baseUrl)) {
-		throw new InputError(field, 'is not a valid address', advice);
+		throw new InputError(TASK_ID, 'is not a valid address', TASK_ID_ADVICE);
 	}
 	const url = new URL(text, baseUrl);
 	if (url.origin !== new URL(baseUrl).origin) {
-		throw new InputError(field, 'is an address of another gateway', advice);
+		throw new InputError(TASK_ID, 'is an address of another gateway', TASK_ID_ADVICE);
 	}
 	const id = taskIdOfPath(url.pathname);
-	if (id === undefined) throw new InputError(field, 'is not the address of an image task', advice);
+	if (id === undefined)
+		throw new InputError(TASK_ID, 'is not the address of an image task', TASK_ID_ADVICE);
 	return id;
 }
 
 function taskIdOfPath(path: string): string | undefined {
-	const encoded = /\/images\/tasks\/([^/?#]+)\/?$/.exec(path)?.[1];
+	const encoded = /\/images\/tasks\/([^/?#]+)\/?([?#]|$)/.exec(path)?.[1];
 	try {
 		return encoded === undefined ? undefined : decodeURIComponent(encoded);
 	} catch {
@@ -205,22 +221,33 @@ function taskIdOfPath(path: string): string | undefined {
 	}
 }
 
-function acceptedTask(client: Client, answer: Answer): AcceptedTask {
-	const located = taskIdOfPath(header(answer.reply.headers, 'location')?.split(/[?#]/)[0] ?? '');
-	if (located !== undefined && !imageTaskSchema.safeParse(answer.json).success) {
-		const task = { task_id: located, status: 'processing' };
-		return { ...observe(client, { ...answer, json: task }, task), taskId: located };
+/**
+ * Reads the reply to a submit. The task exists and may be paid for, so its ID is taken from
+ * wherever it stands: the body, even one that is not as it should be, or the `Location`.
+ * @throws {AnswerError} no ID stands anywhere
+ */
+function acceptedTask(client: Client, reply: GatewayReply): AcceptedTask {
+	const body = fieldsOf(parseJson(reply.body));
+	const taskId =
+		idOf(body.task_id) ?? idOf(body.id) ?? taskIdOfPath(header(reply.headers, 'location') ?? '');
+	if (taskId === undefined) {
+		const { requestId } = parseAnswer(client, 'image', reply);
+		throw new AnswerError('The gateway accepted the image task, but named no task ID', {
+			advice: unusableAnswerAdvice('image'),
+			retryable: false,
+			httpStatus: reply.status,
+			requestId,
+		});
 	}
-	const task = checkAnswer(imageTaskSchema, answer, { what: 'image task', kind: 'image' });
-	const taskId = task.task_id ?? task.id ?? located;
-	if (taskId !== undefined) return { ...observe(client, answer, task), taskId };
-	throw new AnswerError('The gateway accepted the image task, but named no task ID', {
-		advice:
-			'The task may run and be charged. Check the usage in the gateway’s console before you submit it again.',
-		retryable: false,
-		httpStatus: answer.reply.status,
-		requestId: answer.requestId,
-	});
+	const checked = imageTaskSchema.safeParse(body);
+	const task = checked.success ? checked.data : { task_id: taskId, status: 'processing' };
+	const json = checked.success ? body : { ...body, ...task };
+	return { ...observe(client, { json, reply }, task), taskId };
+}
+
+function idOf(value: unknown): string | undefined {
+	const text = typeof value === 'number' ? String(value) : value;
+	return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
 function observe(client: Client, { json, reply }: Answer, task: ImageTask): Observation {
@@ -256,7 +283,7 @@ export function failedTask(
 ): FailedTaskError {
 	const said = (text: string | undefined) =>
 		text === undefined ? undefined : quotable(client.redact(text));
-	const reason = said(error?.message ?? error?.type) ?? 'the gateway gave no reason';
+	const reason = said(error?.message || error?.type) || 'the gateway gave no reason';
 	const meaning = http_status !== undefined && http_status >= 400 && statusMeaning(http_status);
 	const outcome = http_status !== undefined ? statusOutcome(http_status) : 'refused';
 	return new FailedTaskError(`The image task failed: ${reason}`, {
@@ -283,7 +310,7 @@ function timedOut(
 	const expires =
 		task.expires_at === undefined
 			? ''
-			: ` The gateway keeps the task until ${new Date(task.expires_at * 1000).toISOString()}.`;
+			: ` The gateway keeps the task until ${unixTime(task.expires_at)}.`;
 	return because === 'expiry'
 		? new TaskError('The image task is about to expire and is not done', {
 				taskId,

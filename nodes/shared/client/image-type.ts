@@ -7,12 +7,11 @@ export interface ImageType {
 /** How many bytes from a file's start {@link imageType} looks at. */
 export const IMAGE_TYPE_BYTES = 256;
 
-const SIGNATURES: Array<[string, number, ...ImageType[]]> = [
+const SIGNATURES: Array<[string, number, ImageType]> = [
 	['\x89PNG\r\n\x1a\n', 0, { mimeType: 'image/png', extension: 'png' }],
 	['\xff\xd8\xff', 0, { mimeType: 'image/jpeg', extension: 'jpg' }],
 	['GIF87a', 0, { mimeType: 'image/gif', extension: 'gif' }],
 	['GIF89a', 0, { mimeType: 'image/gif', extension: 'gif' }],
-	['WEBP', 8, { mimeType: 'image/webp', extension: 'webp' }],
 	['ftypavif', 4, { mimeType: 'image/avif', extension: 'avif' }],
 	['ftypheic', 4, { mimeType: 'image/heic', extension: 'heic' }],
 	['II*\0', 0, { mimeType: 'image/tiff', extension: 'tiff' }],
@@ -28,7 +27,8 @@ export function imageType(start: Uint8Array): ImageType | undefined {
 	const text = String.fromCharCode(...start.subarray(0, IMAGE_TYPE_BYTES));
 	const found = SIGNATURES.find(([signature, at]) => text.startsWith(signature, at));
 	if (found) return found[2];
-	if (/^(ï»¿)?\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)?<svg[\s>]/.test(text)) {
+	if (/^RIFF[^]{4}WEBP/.test(text)) return { mimeType: 'image/webp', extension: 'webp' };
+	if (/^(ï»¿)?\s*(<\?xml[^>]*>\s*)?(<!--[^]*?-->\s*)*(<svg[\s>]|<!DOCTYPE svg\b)/i.test(text)) {
 		return { mimeType: 'image/svg+xml', extension: 'svg' };
 	}
 	return undefined;

@@ -7,6 +7,7 @@ import {
 	type FailureFacts,
 	type ModelAccessError,
 } from './errors';
+import { fieldsOf, parseJson } from './json';
 import {
 	backoffMs,
 	faultOutcome,
@@ -52,32 +53,42 @@ export interface Answer {
 	requestId?: string;
 }
 
+/** A request, its time-out that of the client. */
+export type Message = Omit<GatewayRequest, 'timeoutMs'>;
+
 /**
- * The one place that sends a request to the gateway: once, or again as the retry table allows,
- * and turns every outcome into a parsed answer or a typed error.
- *
- * @param kind decides the column of the retry table
- * @throws {StatusError} the gateway answered with an error
- * @throws {NetworkError} no reply came
+ * Sends a request and parses the answer.
  * @throws {AnswerError} a success reply that is no JSON
- * @throws {CancelledError} the client's signal is aborted
- * @see contract, "Errors"
+ * @throws {ModelAccessError} see {@link exchange}
  */
 export async function request(
 	client: Client,
 	kind: RequestKind,
-	{
-		timeoutMs = client.timeoutMs,
-		...message
-	}: Omit<GatewayRequest, 'timeoutMs'> & {
-		timeoutMs?: number;
-	},
+	message: Message,
 ): Promise<Answer> {
+	return parseAnswer(client, kind, await exchange(client, kind, message));
+}
+
+/**
+ * The one place that sends a request to the gateway: once, or again as the retry table allows,
+ * and turns every outcome into a success reply or a typed error.
+ *
+ * @param kind decides the column of the retry table
+ * @throws {StatusError} the gateway answered with an error
+ * @throws {NetworkError} no reply came
+ * @throws {CancelledError} the client's signal is aborted
+ * @see contract, "Errors"
+ */
+export async function exchange(
+	client: Client,
+	kind: RequestKind,
+	message: Message,
+): Promise<GatewayReply> {
 	let internalErrors = 0;
 	for (let retries = 0; ; retries++) {
 		if (client.signal?.aborted) throw new CancelledError();
-		const sent = await send(client, { ...message, timeoutMs });
-		if ('reply' in sent && sent.reply.status < 300) return parseAnswer(client, kind, sent.reply);
+		const sent = await send(client, { ...message, timeoutMs: client.timeoutMs });
+		if ('reply' in sent && sent.reply.status < 300) return sent.reply;
 
 		const failure = 'reply' in sent ? replyFailure(client, sent.reply) : faultFailure(sent.fault);
 		const { rule, executed } = retryRule(failure.outcome, kind);
@@ -90,7 +101,7 @@ export async function request(
 
 		const asked = failure.facts.retryAfter;
 		const waitMs = asked !== undefined ? asked * 1000 : backoffMs(retries, client.time.random());
-		if (client.time.now() + waitMs > client.deadline) throw notWaitedFor(error, asked);
+		if (client.time.now() + waitMs > client.deadline) throw notWaitedFor(error);
 		client.onRetry?.({ reason: error.message, waitMs, attempt: retries + 1 });
 		await pause(client, waitMs);
 	}
@@ -171,7 +182,7 @@ function replyFailure(client: Client, reply: GatewayReply): Failure {
 	const retryAfter = retryAfterSeconds(reply.headers, client.time.now());
 	return {
 		outcome: statusOutcome(reply.status),
-		advice: isHtml(reply) ? `${advice} ${HTML_ADVICE}` : advice,
+		advice: said.message === HTML_MESSAGE ? `${advice} ${HTML_ADVICE}` : advice,
 		facts: {
 			httpStatus: reply.status,
 			type: said.type,
@@ -226,38 +237,45 @@ function faultFailure(fault: TransportFault): Failure {
 }
 
 /** The same error, saying that the wait it asked for was too long to begin. */
-function notWaitedFor(error: ModelAccessError, asked: number | undefined): ModelAccessError {
+export function notWaitedFor<E extends ModelAccessError>(error: E): E {
+	const { retryAfter, advice } = error.facts;
 	const reason =
-		asked !== undefined
-			? `The gateway asked to wait ${asked} s, which is longer than the time left.`
+		retryAfter !== undefined
+			? `It asked to wait ${retryAfter} s, which is longer than the time left.`
 			: 'No time was left to try again.';
-	error.facts.advice = `${reason} ${error.facts.advice}`;
+	error.facts.advice = `${reason} ${advice}`;
 	return error;
 }
+
+const HTML_MESSAGE = 'a web page (HTML) in place of JSON';
 
 /** The error object of the contract ("Resources"), or what else of the body can be quoted. */
 function gatewayError(client: Client, reply: GatewayReply) {
 	const quote = (value: unknown) =>
 		typeof value === 'string' && value !== '' ? quotable(client.redact(value)) : undefined;
-	if (isHtml(reply)) return { message: 'a web page (HTML) in place of JSON' };
-	const body = tryParse(reply.body);
-	if (typeof body !== 'object' || body === null) return { message: quote(reply.body) };
-	const error = (body as Record<string, unknown>).error ?? body;
-	if (typeof error !== 'object' || error === null) return { message: quote(error) };
-	const { type, code, message } = error as Record<string, unknown>;
+	const body = parseJson(reply.body);
+	if (body === undefined && isHtml(reply)) return { message: HTML_MESSAGE };
+	const error = innermostError(body);
+	if (typeof error === 'string') return { message: quote(error) };
+	const { type, code, message } = error;
 	return {
 		type: quote(type),
 		code: quote(typeof code === 'number' ? String(code) : code),
-		message: quote(message),
+		message: quote(message) ?? quote(reply.body),
 	};
 }
 
-function tryParse(text: string): unknown {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return undefined;
+/** How deep an error object may be wrapped into others. */
+const DEEPEST_ERROR = 3;
+
+function innermostError(body: unknown): Record<string, unknown> | string {
+	let error: unknown = body;
+	for (let depth = 0; depth < DEEPEST_ERROR; depth++) {
+		const inner = fieldsOf(error).error;
+		if (inner === undefined || inner === null) break;
+		error = inner;
 	}
+	return typeof error === 'string' ? error : fieldsOf(error);
 }
 
 function requestIdOf(client: Client, reply: GatewayReply): string | undefined {
@@ -265,10 +283,15 @@ function requestIdOf(client: Client, reply: GatewayReply): string | undefined {
 	return id === undefined ? undefined : quotable(client.redact(id), 200);
 }
 
-function parseAnswer(client: Client, kind: RequestKind, reply: GatewayReply): Answer {
+/**
+ * Parses a success reply. What parses as JSON is JSON, whatever its content type says.
+ * @throws {AnswerError} it is no JSON
+ * @see contract, "Errors" 5
+ */
+export function parseAnswer(client: Client, kind: RequestKind, reply: GatewayReply): Answer {
 	const requestId = requestIdOf(client, reply);
-	const json = tryParse(reply.body.replace(/^\ufeff/, ''));
-	if (json !== undefined && !isHtml(reply)) return { json, reply, requestId };
+	const json = parseJson(reply.body);
+	if (json !== undefined) return { json, reply, requestId };
 	throw new AnswerError(
 		isHtml(reply)
 			? 'The gateway answered with a web page (HTML) in place of JSON'

@@ -1,5 +1,6 @@
 import { AnswerError, InputError, quotable } from './errors';
 import { requireText } from './image-request';
+import { fieldsOf, parseJson } from './json';
 import { request, type Client } from './request';
 import { checkAnswer, responseSchema, type ModelResponse } from './schemas';
 
@@ -65,7 +66,7 @@ function failedResponse(
 	response: ModelResponse,
 	requestId: string | undefined,
 ): AnswerError {
-	const error = (response.error ?? {}) as Record<string, unknown>;
+	const error = fieldsOf(response.error);
 	const text = (value: unknown) =>
 		typeof value === 'string' && value !== '' ? quotable(client.redact(value)) : undefined;
 	return new AnswerError(
@@ -124,7 +125,7 @@ type OutputItem = ModelResponse['output'][number];
 function textsOf(item: OutputItem): string[] {
 	if (item.type !== 'message' || !Array.isArray(item.content)) return [];
 	return (item.content as unknown[]).flatMap((part) => {
-		const { type, text } = (part ?? {}) as Record<string, unknown>;
+		const { type, text } = fieldsOf(part);
 		return type === 'output_text' && typeof text === 'string' ? [text] : [];
 	});
 }
@@ -141,12 +142,4 @@ function toolCall(item: OutputItem) {
 function wantsJson({ text }: Record<string, unknown>): boolean {
 	const type = (text as { format?: { type?: unknown } } | undefined)?.format?.type;
 	return type === 'json_object' || type === 'json_schema';
-}
-
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return undefined;
-	}
 }

@@ -15,7 +15,7 @@ export function retryAfterSeconds(headers: Headers, now: number): number | undef
 		const seconds = Number(value);
 		return Number.isFinite(seconds) ? seconds : undefined;
 	}
-	if (!/[a-z]/i.test(value)) return undefined;
+	if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(value)) return undefined;
 	const date = Date.parse(value);
 	if (Number.isNaN(date)) return undefined;
 	return Math.max(0, Math.ceil((date - gatewayNow(headers, now)) / 1000));

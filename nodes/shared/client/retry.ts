@@ -64,19 +64,22 @@ export function retryRule(outcome: Outcome, kind: RequestKind): { rule: Rule; ex
 	return { rule: row[kind], executed: row.executed === 'maybe' };
 }
 
-/** The outcome that an error status stands for. */
+/**
+ * The outcome that an error status stands for. Of the 5xx beside 500 and 503 all leave in doubt
+ * what was done: 502 and 504, and those that proxies add.
+ */
 export function statusOutcome(status: number): Outcome {
 	switch (status) {
 		case 429:
 			return 'rateLimited';
 		case 503:
 			return 'unavailable';
+		case 500:
+			return 'internalError';
 		case 408:
-		case 502:
-		case 504:
 			return 'inDoubt';
 		default:
-			return status >= 500 ? 'internalError' : 'refused';
+			return status > 500 ? 'inDoubt' : 'refused';
 	}
 }
 

@@ -15,14 +15,17 @@ export const usageSchema = z
 	.partial()
 	.passthrough();
 
-/** Contract, "Response": output items are read by `type` only, unknown ones pass through. */
+/**
+ * Contract, "Response": output items are read by `type` only, unknown ones pass through. What is
+ * only informative is dropped where it is malformed, so that no paid answer is lost by it.
+ */
 export const responseSchema = z
 	.object({
 		id: z.string(),
 		status: z.string(),
 		output: z.array(z.object({ type: z.string() }).passthrough()),
-		model: z.string().optional(),
-		usage: usageSchema.nullish(),
+		model: z.string().optional().catch(undefined),
+		usage: usageSchema.nullish().catch(undefined),
 	})
 	.passthrough();
 
@@ -32,8 +35,8 @@ export const responseSchema = z
  */
 export const imageTaskSchema = z
 	.object({
-		task_id: z.string().min(1).optional(),
-		id: z.string().min(1).optional(),
+		task_id: z.string().optional().catch(undefined),
+		id: z.string().optional().catch(undefined),
 		status: z.string().min(1),
 		created_at: z.number().optional().catch(undefined),
 		expires_at: z.number().optional().catch(undefined),

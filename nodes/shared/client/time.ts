@@ -13,3 +13,14 @@ export interface Time {
 	/** A number from 0 (included) to 1 (excluded). */
 	random(): number;
 }
+
+/** The last second that a date can hold. */
+const LAST_SECOND = 8.64e12;
+
+/**
+ * A moment as messages show it.
+ * @param seconds since the Unix epoch
+ */
+export function unixTime(seconds: number): string {
+	return Math.abs(seconds) <= LAST_SECOND ? new Date(seconds * 1000).toISOString() : 'far away';
+}

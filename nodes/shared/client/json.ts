@@ -1,0 +1,16 @@
+/**
+ * Parses JSON text, a byte order mark in front of it or not.
+ * @returns undefined where it is no JSON
+ */
+export function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
+	} catch {
+		return undefined;
+	}
+}
+
+/** A value's fields; none where it is no object. */
+export function fieldsOf(value: unknown): Record<string, unknown> {
+	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
