@@ -30,9 +30,10 @@ export function pictureFileName(
 	extension: ImageType['extension'],
 ): string {
 	const template = wanted.trim() === '' ? taskId : wanted.trim();
-	const base = withoutImageExtension(safe(template.replaceAll('{index}', String(index))));
-	const numbered =
-		count > 1 && !template.includes('{index}') ? `${base.text || 'image'}-${index}` : base.text;
+	const full = template.replaceAll('{index}', String(index));
+	const base = withoutImageExtension(safe(full));
+	const tellsApart = template.includes('{index}') && shortened(full) === full;
+	const numbered = count > 1 && !tellsApart ? `${base.text || 'image'}-${index}` : base.text;
 	const kept = sameType(base.extension, extension) ? base.extension! : extension;
 	return `${numbered || 'image'}.${kept}`;
 }
