@@ -1,0 +1,83 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+
+export const project = path.resolve(__dirname, '../..');
+
+/** The fields of package.json that these tests speak about. */
+export interface Manifest {
+	name: string;
+	version: string;
+	license: string;
+	keywords: string[];
+	author: { name: string; email: string };
+	homepage: string;
+	repository: { type: string; url: string };
+	bugs: { url: string };
+	engines: { node: string };
+	main: string;
+	files: string[];
+	n8n: { n8nNodesApiVersion: number; strict: boolean; credentials: string[]; nodes: string[] };
+	scripts: Record<string, string>;
+	peerDependencies: Record<string, string>;
+	dependencies: Record<string, string>;
+	devDependencies: Record<string, string>;
+}
+
+export const manifest = JSON.parse(
+	readFileSync(path.join(project, 'package.json'), 'utf8'),
+) as Manifest;
+
+/** The built files that hold a class for n8n, by its name. */
+export const classFiles = Object.fromEntries(
+	[...manifest.n8n.nodes, ...manifest.n8n.credentials].map((file) => [
+		path.basename(file).split('.')[0] ?? '',
+		file,
+	]),
+);
+
+/** @throws {Error} where the package is not built, with what to do */
+export function requireBuild() {
+	const missing = Object.values(classFiles).filter((file) => !existsSync(path.join(project, file)));
+	if (missing.length > 0) {
+		throw new Error(`Run "npm run build" first. Not built: ${missing.join(', ')}`);
+	}
+}
+
+/** Every file below a folder, relative to it. */
+export async function filesBelow(folder: string): Promise<string[]> {
+	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+	return entries
+		.filter((entry) => entry.isFile())
+		.map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+		.sort();
+}
+
+/** The text of every built file, by its path in the project. */
+export async function readBuilt(): Promise<Record<string, string>> {
+	requireBuild();
+	const files = await filesBelow(path.join(project, 'dist'));
+	const texts = files.map(async (file) => {
+		const text = await readFile(path.join(project, 'dist', file), 'utf8');
+		return [`dist/${file}`, text] as const;
+	});
+	return Object.fromEntries(await Promise.all(texts));
+}
+
+/** The package as it lies in a host's `node_modules`: beside n8n-workflow, away from its sources. */
+export async function install(): Promise<{ folder: string; remove: () => Promise<void> }> {
+	requireBuild();
+	const host = await mkdtemp(path.join(os.tmpdir(), 'host-'));
+	const modules = path.join(host, 'node_modules');
+	const folder = path.join(modules, manifest.name);
+	await mkdir(folder, { recursive: true });
+	await symlink(
+		path.join(project, 'node_modules/n8n-workflow'),
+		path.join(modules, 'n8n-workflow'),
+	);
+	for (const shipped of ['package.json', ...manifest.files]) {
+		await cp(path.join(project, shipped), path.join(folder, shipped), { recursive: true });
+	}
+	return { folder, remove: () => rm(host, { recursive: true, force: true }) };
+}
