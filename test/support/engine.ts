@@ -30,3 +30,9 @@ export {
 	type RunCredentialTestOptions,
 	type RunListSearchOptions,
 } from './engine/requests';
+export {
+	runWorkflow,
+	type RunWorkflowOptions,
+	type WorkflowJson,
+	type WorkflowRun,
+} from './engine/run-workflow';

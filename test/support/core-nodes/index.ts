@@ -1,0 +1,30 @@
+import type { INodeType } from 'n8n-workflow';
+
+import { ifNode } from './if';
+import { noOp, stickyNote } from './pass-through';
+import { readWriteFile } from './read-write-file';
+import { editFields } from './edit-fields';
+import { trigger } from './triggers';
+
+/** What the stand-ins need from outside. */
+export interface CoreNodeOptions {
+	/** The folder that "Read/Write Files from Disk" writes into, whatever folder its path names. */
+	fileFolder?: string;
+}
+
+/**
+ * Small stand-ins for the nodes of n8n-nodes-base that workflows around ours use; the package
+ * itself is far too large to install for tests. Each does what the real one does in the modes named
+ * in its file, and refuses the others.
+ */
+export const coreNodes = (options: CoreNodeOptions = {}): Record<string, INodeType> => ({
+	'n8n-nodes-base.manualTrigger': trigger('manualTrigger', 'Manual Trigger'),
+	'n8n-nodes-base.scheduleTrigger': trigger('scheduleTrigger', 'Schedule Trigger'),
+	'n8n-nodes-base.webhook': trigger('webhook', 'Webhook'),
+	'n8n-nodes-base.formTrigger': trigger('formTrigger', 'n8n Form Trigger'),
+	'n8n-nodes-base.noOp': noOp,
+	'n8n-nodes-base.stickyNote': stickyNote,
+	'n8n-nodes-base.set': editFields,
+	'n8n-nodes-base.if': ifNode,
+	'n8n-nodes-base.readWriteFile': readWriteFile(options),
+});

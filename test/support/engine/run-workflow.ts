@@ -1,0 +1,201 @@
+import { WorkflowExecute } from 'n8n-core';
+import { Node, NodeHelpers, UnexpectedError, UserError, Workflow } from 'n8n-workflow';
+import type {
+	IConnections,
+	IExecuteFunctions,
+	INode,
+	INodeExecutionData,
+	INodeType,
+	IPinData,
+	IRun,
+	ITaskData,
+	IWorkflowBase,
+	IWorkflowSettings,
+	WorkflowExecuteMode,
+} from 'n8n-workflow';
+
+import { coreNodes, type CoreNodeOptions } from '../core-nodes';
+import type { VirtualTime } from '../virtual-time';
+import { CredentialsInMemory, type WithCredentials } from './credentials';
+import { buildAdditionalData, newRecord, prepareHost, recordingInto, type RunRecord } from './host';
+import { NodeTypesInMemory, declaredCredentials } from './node-types';
+import { trackHelpers } from './time-tracking';
+
+/** A workflow as n8n exports it. Loosely typed, so that an imported JSON file fits. */
+export interface WorkflowJson {
+	name?: string;
+	nodes: object[];
+	connections: object;
+	settings?: object;
+	pinData?: object;
+}
+
+export interface RunWorkflowOptions extends WithCredentials, CoreNodeOptions {
+	workflow: WorkflowJson;
+	/** Our nodes by their full names; n8n's core nodes are there already. */
+	nodeTypes: Record<string, INodeType>;
+	/** The trigger to start from; the first one in the workflow where left out. */
+	startNode?: string;
+	/** What the trigger delivers; one empty item where left out. */
+	triggerItems?: INodeExecutionData[];
+	/**
+	 * The clock that our nodes wait on. With it, the real wait between the tries of a node is cut
+	 * to the shortest that the engine knows.
+	 */
+	time?: VirtualTime;
+	mode?: WorkflowExecuteMode;
+	executionId?: string;
+	/** Aborting it cancels the execution. */
+	signal?: AbortSignal;
+	streaming?: boolean;
+	/** Called as each node has finished, with what it delivered. */
+	onNodeDone?: (nodeName: string, result: ITaskData) => void | Promise<void>;
+	/** Called with what a running node shows to the user in the editor. */
+	onProgress?: (source: string, messages: unknown[]) => void;
+	record?: RunRecord;
+}
+
+/** A finished execution, as n8n would save it, with what it left behind besides. */
+export interface WorkflowRun extends IRun, RunRecord {
+	/** What a node delivered on one of its outputs, in its last run. */
+	items: (nodeName: string, outputIndex?: number) => INodeExecutionData[];
+	/** The runs of a node: one, but in a loop. */
+	runs: (nodeName: string) => ITaskData[];
+	/** What ended the execution, as n8n saves it. */
+	error: IRun['data']['resultData']['error'];
+}
+
+/**
+ * Runs a whole workflow in n8n's own engine: expressions, Retry On Fail, "Continue" and the error
+ * output, node contexts, paired items. An error of a node ends the run; it is in the result.
+ *
+ * @throws WorkflowHasIssuesError where a node is unknown or lacks a required parameter
+ */
+export async function runWorkflow(options: RunWorkflowOptions): Promise<WorkflowRun> {
+	prepareHost();
+	const { mode = 'manual', executionId = '1', record = newRecord(), time, signal } = options;
+	const credentialsHelper = new CredentialsInMemory(options);
+	const types: Record<string, INodeType> = { ...coreNodes(options), ...options.nodeTypes };
+	const saved = savedWorkflow(options, types, credentialsHelper);
+	const workflow = new Workflow({
+		...saved,
+		nodeTypes: new NodeTypesInMemory(
+			time
+				? Object.fromEntries(
+						Object.entries(types).map(([name, type]) => [name, tracked(type, time)]),
+					)
+				: types,
+		),
+	});
+	const additionalData = buildAdditionalData({
+		credentialsHelper,
+		workflow: saved,
+		mode,
+		executionId,
+		record,
+		streaming: options.streaming,
+		onMessage: options.onProgress,
+	});
+	additionalData.hooks?.addHandler('nodeExecuteAfter', async (nodeName, result) => {
+		await options.onNodeDone?.(nodeName, result);
+	});
+
+	const start = startOf(workflow, options.startNode);
+	const triggerItems = options.triggerItems ?? [{ json: {} }];
+	const execute = async () => {
+		const execution = new WorkflowExecute(additionalData, mode).run({
+			workflow,
+			startNode: start,
+			pinData: saved.pinData,
+			triggerToStartFrom: {
+				name: start.name,
+				data: { data: { main: [triggerItems] } } as unknown as ITaskData,
+			},
+		});
+		const cancel = () => execution.cancel();
+		if (signal?.aborted) cancel();
+		else signal?.addEventListener('abort', cancel, { once: true });
+		try {
+			return await execution;
+		} finally {
+			signal?.removeEventListener('abort', cancel);
+		}
+	};
+	const work = recordingInto(record, execute);
+	const run = await (time ? time.drive(work) : work);
+
+	const runs = (nodeName: string) => {
+		if (!workflow.getNode(nodeName)) throw new UnexpectedError(`No node is called "${nodeName}"`);
+		return run.data.resultData.runData[nodeName] ?? [];
+	};
+	return {
+		...run,
+		...record,
+		error: run.data.resultData.error,
+		runs,
+		items: (nodeName, outputIndex = 0) => runs(nodeName).at(-1)?.data?.main?.[outputIndex] ?? [],
+	};
+}
+
+/** The workflow with what n8n adds when a user imports and sets it up: IDs and credentials. */
+function savedWorkflow(
+	{ workflow, time }: RunWorkflowOptions,
+	types: Record<string, INodeType>,
+	credentialsHelper: CredentialsInMemory,
+): IWorkflowBase {
+	const { name, nodes, connections, settings, pinData } = structuredClone(workflow);
+	return {
+		id: 'workflow',
+		name: name ?? 'Workflow',
+		active: false,
+		activeVersionId: null,
+		isArchived: false,
+		createdAt: new Date(0),
+		updatedAt: new Date(0),
+		connections: connections as IConnections,
+		settings: { executionOrder: 'v1', ...(settings as IWorkflowSettings | undefined) },
+		pinData: pinData as IPinData | undefined,
+		nodes: (nodes as INode[]).map((node) => {
+			const type = types[node.type];
+			const declared = type
+				? declaredCredentials(NodeHelpers.getVersionedNodeType(type, node.typeVersion))
+				: [];
+			return {
+				...node,
+				id: node.id ?? node.name,
+				parameters: node.parameters ?? {},
+				credentials: { ...node.credentials, ...credentialsHelper.reference(declared) },
+				...(time && node.retryOnFail && { waitBetweenTries: 1 }),
+			};
+		}),
+	};
+}
+
+/** The same node type, whose helpers stop `time` while they work. */
+function tracked(type: INodeType, time: VirtualTime): INodeType {
+	// A node of n8n's newer class style gets its context as an argument.
+	if (type instanceof Node || !type.execute) return type;
+	return Object.create(type, {
+		execute: {
+			value: async function (this: IExecuteFunctions, ...args: unknown[]) {
+				trackHelpers(this, time);
+				return await (type.execute as UntypedExecute).apply(this, args);
+			},
+		},
+	}) as INodeType;
+}
+
+type UntypedExecute = (this: IExecuteFunctions, ...args: unknown[]) => Promise<unknown>;
+
+function startOf(workflow: Workflow, name?: string): INode {
+	const candidates = Object.values(workflow.nodes).filter(
+		({ type, typeVersion, disabled }) =>
+			!disabled &&
+			workflow.nodeTypes
+				.getByNameAndVersion(type, typeVersion)
+				?.description.group.includes('trigger'),
+	);
+	const start = name ? workflow.getNode(name) : candidates[0];
+	if (!start) throw new UserError('The workflow has no such trigger to start from');
+	return start;
+}
