@@ -1,0 +1,142 @@
+import { keyRedactor } from '../../../nodes/shared/client/api-key';
+import { ModelAccessError } from '../../../nodes/shared/client/errors';
+import type { Client } from '../../../nodes/shared/client/request';
+import {
+	TransportFault,
+	type FaultKind,
+	type GatewayReply,
+	type GatewayRequest,
+	type Transport,
+} from '../../../nodes/shared/client/transport';
+import { VirtualTime } from '../../support/virtual-time';
+
+/** The key of every client here. */
+export const KEY = 'sk-live-51+Qx/9vRt_2mZ~7pLk';
+
+/** The clock's start. */
+export const START = Date.UTC(2026, 0, 1);
+
+const HOUR = 3_600_000;
+
+/** What the gateway does with one request: answers, or leaves it without an answer. */
+export type Exchange = GatewayReply | TransportFault;
+
+/** A gateway that answers as scripted and writes down what it was sent, and when. */
+export class ScriptedTransport implements Transport {
+	readonly sent: Array<GatewayRequest & { at: number }> = [];
+
+	/** Does its part while a request is under way. */
+	during: () => void = () => {};
+
+	constructor(
+		private readonly time: VirtualTime,
+		private readonly script: Exchange[],
+		/** What comes when the script has ended; without it one more request is an error. */
+		private readonly then?: Exchange,
+	) {}
+
+	async send(message: GatewayRequest): Promise<GatewayReply> {
+		this.sent.push({ ...message, at: this.time.now() });
+		this.during();
+		const next = this.script.shift() ?? this.then;
+		if (!next) throw new Error(`request ${this.sent.length} is one more than the script has`);
+		if (next instanceof TransportFault) throw next;
+		return next;
+	}
+}
+
+/** A reply; an object becomes JSON. */
+export function reply(
+	status: number,
+	body: unknown = '',
+	headers: GatewayReply['headers'] = {},
+): GatewayReply {
+	const json = typeof body !== 'string';
+	return {
+		status,
+		headers: { ...(json && { 'content-type': 'application/json' }), ...headers },
+		body: json ? JSON.stringify(body) : body,
+	};
+}
+
+/** No reply. */
+export function fault(kind: FaultKind, code?: string, detail?: string): TransportFault {
+	return new TransportFault(kind, code, detail);
+}
+
+export interface Arranged {
+	client: Client;
+	transport: ScriptedTransport;
+	time: VirtualTime;
+	/** Requests that reached the transport. */
+	sent: ScriptedTransport['sent'];
+	/** Cancels the client. */
+	cancel: () => void;
+	/** Runs time until `work` is done. */
+	drive: <T>(work: Promise<T>) => Promise<T>;
+	/** Runs time until `work` has failed. */
+	failure: (work: Promise<unknown>) => Promise<ModelAccessError>;
+}
+
+export interface Arrangement extends Partial<Client> {
+	/** What the transport does when the script has ended. */
+	then?: Exchange;
+	/** What chance answers. */
+	chance?: () => number;
+}
+
+/** A client of a scripted gateway, on a clock that stands at {@link START}. */
+export function arrange(
+	script: Exchange[] = [],
+	{ then, chance, ...overrides }: Arrangement = {},
+): Arranged {
+	const time = new VirtualTime(START, chance);
+	const transport = new ScriptedTransport(time, [...script], then);
+	const controller = new AbortController();
+	const client: Client = {
+		transport,
+		time,
+		signal: controller.signal,
+		maxRetries: 3,
+		timeoutMs: 60_000,
+		deadline: START + HOUR,
+		redact: keyRedactor(KEY),
+		...overrides,
+	};
+	const drive = async <T>(work: Promise<T>) => await time.drive(work);
+	return {
+		client,
+		transport,
+		time,
+		sent: transport.sent,
+		cancel: () => controller.abort(),
+		drive,
+		failure: async (work) => await failureOf(drive(work)),
+	};
+}
+
+/** The client's own error with which `work` fails. */
+export async function failureOf(work: Promise<unknown>): Promise<ModelAccessError> {
+	const outcome = await work.then(
+		() => 'a success',
+		(error: unknown) => error,
+	);
+	if (outcome instanceof ModelAccessError) return outcome;
+	throw new Error(`not a failure of the client: ${String(outcome)}`, { cause: outcome });
+}
+
+/** The client's own error that `work` throws. */
+export function refusalOf(work: () => unknown): ModelAccessError {
+	try {
+		work();
+	} catch (error) {
+		if (error instanceof ModelAccessError) return error;
+		throw error;
+	}
+	throw new Error('not refused');
+}
+
+/** Everything of an error that a user can come to see. */
+export function shown(error: ModelAccessError): string {
+	return [error.message, error.stack, JSON.stringify(error.facts)].join('\n');
+}
