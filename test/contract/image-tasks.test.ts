@@ -292,15 +292,10 @@ describe('Endpoints › GET /v1/images/tasks/<task_id>', () => {
 		expect(poll.headers).not.toHaveProperty('retry-after');
 	});
 
-	it.each(['', '/', 'a/b', '%00', '../../models', '__proto__', 'constructor'])(
-		'404 for the ID %j',
-		async (id) => {
-			const { client } = await setTheScene();
-			expect((await client.get(`/v1/images/tasks/${id}`)).status).toBe(
-				id === '../../models' ? 200 : 404,
-			);
-		},
-	);
+	it.each(['', '/', 'a/b', '%00', '__proto__', 'constructor'])('404 for the ID %j', async (id) => {
+		const { client } = await setTheScene();
+		expect((await client.get(`/v1/images/tasks/${id}`)).status).toBe(404);
+	});
 });
 
 describe('Resources › Image task', () => {
