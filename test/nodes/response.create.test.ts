@@ -145,13 +145,9 @@ describe('What Response → Create refuses before anything is sent', () => {
 	test.each<[string, IDataObject, RegExp]>([
 		['no model', { model: byId('') }, /^Model is empty$/],
 		['a model of white space', { model: byId('  ') }, /^Model is empty$/],
-		['an empty prompt', { prompt: '' }, /^Prompt is (empty|not a text)$/],
+		['an empty prompt', { prompt: '' }, /^Prompt is empty$/],
 		['a prompt of white space', { prompt: ' \n\t' }, /^Prompt is empty$/],
-		[
-			'a prompt that is no text',
-			{ prompt: '={{ $json.missing }}' },
-			/^Prompt is (empty|not a text)$/,
-		],
+		['a prompt that is no text', { prompt: '={{ $json.missing }}' }, /^Prompt is empty$/],
 		[
 			'an extra body that breaks',
 			{ options: { extraBody: '{ "a": 1,\n "b" }' } },
