@@ -1,0 +1,58 @@
+import { AnswerError } from '../../../nodes/shared/client/errors';
+import { findModels, listModels } from '../../../nodes/shared/client/models';
+import { arrange, reply, START } from './arrange';
+
+const MODELS = [
+	{ id: 'zeta-2', object: 'model' },
+	{ id: 'Alpha-Image-1.5', object: 'model', owned_by: 'someone', images: true },
+	{ id: 'alpha-mini', object: 'something else' },
+	{ id: 'zeta-2', object: 'model' },
+];
+
+describe('the list of models', () => {
+	test('is asked for once, without a body', async () => {
+		const { client, sent, drive } = arrange([reply(200, { object: 'list', data: MODELS })]);
+		await drive(listModels(client));
+		expect(sent).toEqual([{ method: 'GET', path: '/models', timeoutMs: 60_000, at: START }]);
+	});
+
+	test('comes as the gateway sent it: its order, every entry, every field', async () => {
+		const { client, drive } = arrange([reply(200, { object: 'list', data: MODELS, more: 1 })]);
+		await expect(drive(listModels(client))).resolves.toEqual(MODELS);
+	});
+
+	test('may be empty, and may lack what the client does not need', async () => {
+		const { client, drive } = arrange([reply(200, { data: [] })]);
+		await expect(drive(listModels(client))).resolves.toEqual([]);
+	});
+
+	test('is asked for again after a lost connection: it costs nothing', async () => {
+		const { client, sent, drive } = arrange([reply(504), reply(200, { data: [{ id: 'm' }] })]);
+		await expect(drive(listModels(client))).resolves.toEqual([{ id: 'm' }]);
+		expect(sent).toHaveLength(2);
+	});
+
+	test('that is none names the field which is missing', async () => {
+		const { client, failure } = arrange([reply(200, { models: [] })]);
+		const error = await failure(listModels(client));
+		expect(error).toBeInstanceOf(AnswerError);
+		expect(error.message).toBe(
+			'The gateway’s model list is not as expected: field "data": Required',
+		);
+	});
+});
+
+describe('a search', () => {
+	test.each([
+		['', ['zeta-2', 'Alpha-Image-1.5', 'alpha-mini', 'zeta-2']],
+		[undefined, ['zeta-2', 'Alpha-Image-1.5', 'alpha-mini', 'zeta-2']],
+		['  ', ['zeta-2', 'Alpha-Image-1.5', 'alpha-mini', 'zeta-2']],
+		['ALPHA', ['Alpha-Image-1.5', 'alpha-mini']],
+		[' image ', ['Alpha-Image-1.5']],
+		['1.5', ['Alpha-Image-1.5']],
+		['.*', []],
+		['gamma', []],
+	])('for %j finds %j, in the gateway’s order', (search, ids) => {
+		expect(findModels(MODELS, search).map(({ id }) => id)).toEqual(ids);
+	});
+});
