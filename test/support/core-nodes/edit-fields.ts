@@ -111,16 +111,19 @@ function newFields(this: IExecuteFunctions, index: number, options: EditOptions)
 	) as Partial<AssignmentCollectionValue>;
 	return Object.fromEntries(
 		assignments.map(({ name, value, type = 'string' }) => {
-			const checked = validateFieldType(name, value, type as FieldType, {
-				strict: !options.ignoreConversionErrors,
-				parseStrings: true,
-			});
+			if (type === 'string') return [name, asText(value)];
+			const checked = validateFieldType(name, value, type as FieldType);
 			if (!checked.valid && !options.ignoreConversionErrors) {
 				throw new NodeOperationError(this.getNode(), checked.errorMessage, { itemIndex: index });
 			}
-			return [name, checked.valid ? (checked.newValue as IDataObject[string]) : value];
+			return [name, checked.valid ? (checked.newValue ?? null) : value];
 		}),
 	) as IDataObject;
+}
+
+function asText(value: unknown): string | null {
+	if (value === undefined || value === null) return null;
+	return typeof value === 'object' ? JSON.stringify(value) : String(value as number);
 }
 
 function setAt(target: IDataObject, [key, ...rest]: string[], value: IDataObject[string]) {

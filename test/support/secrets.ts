@@ -1,0 +1,148 @@
+import { inspect, types } from 'node:util';
+
+/** A way to write the secret, by name. */
+type Forms = Map<string, string>;
+
+/**
+ * Where `secret` stands in `things`: one path for each place, with the form it was found in. It
+ * looks at keys and values of every depth, at fields that are not enumerable (an error's `cause`,
+ * `stack` and `message`), into Maps, Sets and bytes, through circular structures, and at what
+ * `JSON.stringify`, `util.inspect` and `String` make of each thing. The secret counts as found in
+ * plain form, URL-encoded, in base64 at any alignment (plain or URL-safe) and in hex.
+ */
+export function findSecret(secret: string, ...things: unknown[]): string[] {
+	if (secret.length < 8) throw new Error('A secret this short is found by chance');
+	const forms = formsOf(secret);
+	const places = new Set<string>();
+	for (const [index, thing] of things.entries()) {
+		const name = things.length === 1 ? 'it' : `#${index + 1}`;
+		search(thing, name, forms, places);
+		for (const [printer, text] of printed(thing)) look(text, `${printer}(${name})`, forms, places);
+	}
+	return [...places];
+}
+
+/**
+ * Checks that `secret` is nowhere in `things`, see {@link findSecret}.
+ *
+ * @throws Error that names the places, without the secret
+ */
+export function expectNoSecret(secret: string, ...things: unknown[]): void {
+	const places = findSecret(secret, ...things);
+	if (places.length > 0) throw new Error(`The secret was found:\n  ${places.join('\n  ')}`);
+}
+
+function formsOf(secret: string): Forms {
+	const forms: Forms = new Map([
+		['plain', secret],
+		['URL-encoded', encodeURIComponent(secret)],
+		['hex', Buffer.from(secret).toString('hex')],
+	]);
+	for (const offset of [0, 1, 2]) {
+		const text = alignedBase64(Buffer.from(secret), offset);
+		forms.set(`base64 at offset ${offset}`, text);
+		forms.set(`base64url at offset ${offset}`, text.replaceAll('+', '-').replaceAll('/', '_'));
+	}
+	return forms;
+}
+
+/** The characters that stand for `bytes` whatever comes before (`offset` bytes) and after. */
+function alignedBase64(bytes: Buffer, offset: number): string {
+	const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+	const first = [0, 2, 3][offset];
+	const whole = Math.floor(((offset + bytes.length) * 8) / 6);
+	return encoded.slice(first, whole);
+}
+
+function look(text: string, path: string, forms: Forms, places: Set<string>) {
+	const seen = new Set<string>();
+	for (const [form, needle] of forms) {
+		if (!text.includes(needle) || seen.has(needle)) continue;
+		seen.add(needle);
+		places.add(`${path} (${form})`);
+	}
+}
+
+function search(root: unknown, name: string, forms: Forms, places: Set<string>) {
+	const visited = new Set<unknown>();
+	const waiting: Array<{ value: unknown; path: string }> = [{ value: root, path: name }];
+	for (let next = waiting.pop(); next; next = waiting.pop()) {
+		const { value, path } = next;
+		if (typeof value === 'string') look(value, path, forms, places);
+		if ((typeof value !== 'object' && typeof value !== 'function') || value === null) continue;
+		if (visited.has(value)) continue;
+		visited.add(value);
+		if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) {
+			look(bytesOf(value).toString('latin1'), path, forms, places);
+			continue;
+		}
+		for (const part of partsOf(value, path)) {
+			look(part.key, `a key of ${path}`, forms, places);
+			waiting.push(part);
+		}
+	}
+}
+
+const bytesOf = (value: ArrayBufferView | ArrayBufferLike) =>
+	ArrayBuffer.isView(value)
+		? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+		: Buffer.from(value);
+
+function partsOf(value: object, path: string) {
+	const parts: Array<{ key: string; value: unknown; path: string }> = [];
+	const add = (key: string, part: unknown, place = `${path}.${key}`) =>
+		parts.push({ key, value: part, path: place });
+	for (const key of Reflect.ownKeys(value)) {
+		add(String(key), valueOf(value, key));
+	}
+	if (value instanceof Map) {
+		let index = 0;
+		for (const [key, entry] of value) {
+			add('', key, `${path}.key(${index})`);
+			add('', entry, `${path}.value(${index++})`);
+		}
+	}
+	if (value instanceof Set) {
+		for (const [index, entry] of [...value].entries()) add('', entry, `${path}.value(${index})`);
+	}
+	if (value instanceof Headers || value instanceof URLSearchParams || value instanceof FormData) {
+		for (const [key, entry] of value) add(key, entry);
+	}
+	if (value instanceof URL) add('href', value.href);
+	// A getter of the class, as errors and responses have them, is part of what others can read.
+	for (const key of ['message', 'stack', 'cause', 'description', 'context', 'messages']) {
+		if (!Object.hasOwn(value, key) && key in value) add(key, valueOf(value, key));
+	}
+	return parts;
+}
+
+function valueOf(value: object, key: PropertyKey): unknown {
+	try {
+		return Reflect.get(value, key);
+	} catch {
+		return undefined;
+	}
+}
+
+function printed(thing: unknown): Array<[string, string]> {
+	const texts: Array<[string, string]> = [];
+	const attempt = (printer: string, print: () => unknown) => {
+		try {
+			const text = print();
+			if (typeof text === 'string') texts.push([printer, text]);
+		} catch {
+			// What cannot be printed this way cannot leak this way.
+		}
+	};
+	attempt('JSON', () => JSON.stringify(thing));
+	attempt('String', () => String(thing));
+	attempt('inspect', () =>
+		inspect(thing, {
+			depth: 12,
+			maxArrayLength: null,
+			maxStringLength: null,
+			breakLength: Infinity,
+		}),
+	);
+	return texts;
+}
