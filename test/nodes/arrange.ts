@@ -122,6 +122,15 @@ export const generateImage = (given: IDataObject = {}): IDataObject => ({
 	...given,
 });
 
+/** Parameters of Image → Edit, of a picture at an address. */
+export const editImage = (given: IDataObject = {}): IDataObject => ({
+	...generateImage({ prompt: 'More light' }),
+	operation: 'edit',
+	imageSource: 'url',
+	imageUrls: 'https://pictures.example.com/boat.png',
+	...given,
+});
+
 /** Parameters of Task → Get. */
 export const getTask = (taskId: string, given: IDataObject = {}): IDataObject => ({
 	resource: 'task',

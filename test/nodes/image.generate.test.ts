@@ -295,7 +295,8 @@ describe('What Image → Generate returns', () => {
 	test('takes image_url where the result lists no picture', async () => {
 		story.gateway.settings.intercept = ({ reply, route }) => {
 			if (reply && route === 'task') {
-				const { result: _dropped, ...body } = JSON.parse(String(reply.body)) as IDataObject;
+				const body = JSON.parse(String(reply.body)) as IDataObject;
+				delete body.result;
 				reply.body = JSON.stringify(body);
 			}
 			return undefined;

@@ -248,7 +248,7 @@ describe('Under Continue', () => {
 			...options,
 		});
 		expect(run.items.map(({ json, pairedItem }) => [json.error, pairedItem])).toEqual(
-			[0, 1, 2].map((item) => [expect.stringMatching(/^(Base URL|API Key) /), { item }]),
+			[0, 1, 2].map((item) => [expect.stringMatching(/^(Base URL|API Key) /) as string, { item }]),
 		);
 	});
 

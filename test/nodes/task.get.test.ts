@@ -43,15 +43,16 @@ describe('Task → Get', () => {
 		const run = await story.image(getTask(task.id, { binaryPropertyName: 'file' }));
 
 		expect(run.items.map(({ json }) => json)).toEqual(
-			[0, 1].map((index) =>
-				expect.objectContaining({
-					task_id: task.id,
-					status: 'completed',
-					image_index: index,
-					image_count: 2,
-					http_status: 200,
-					completed_at: task.completesAt / 1000,
-				}),
+			[0, 1].map(
+				(index) =>
+					expect.objectContaining({
+						task_id: task.id,
+						status: 'completed',
+						image_index: index,
+						image_count: 2,
+						http_status: 200,
+						completed_at: task.completesAt / 1000,
+					}) as object,
 			),
 		);
 		for (const { binary, json } of run.items) {
