@@ -3,7 +3,7 @@ import { checkImageRequest, type ImageRequest } from '../shared/client/image-req
 import { submitImageTask, type Observation, type SubmitKind } from '../shared/client/image-task';
 import type { ItemScope } from '../shared/n8n/items';
 import { concurrencyOption, extraBodyOption } from '../shared/n8n/option-fields';
-import { jsonObjectParameter, onlySet } from '../shared/n8n/parameters';
+import { jsonObjectParameter, onlySet, optionalNumber } from '../shared/n8n/parameters';
 import {
 	binaryPropertyField,
 	deliveryOf,
@@ -116,7 +116,7 @@ export function imageRequestOf(item: ItemScope, own: Record<string, unknown> = {
 			prompt: item.parameter('prompt'),
 			...own,
 			size,
-			n,
+			n: optionalNumber(n, { field: 'Number of Images', min: 1, whole: true }),
 			quality,
 			background,
 			output_format: outputFormat,

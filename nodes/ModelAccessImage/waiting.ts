@@ -83,7 +83,7 @@ export function boundedClient(item: ItemScope): Client {
 	const { timeout, maxRetries, maxWait } = item.options;
 	const wait = numberParameter(maxWait, { field: 'Max Wait', fallback: 900, min: 0 });
 	return item.client({
-		timeoutMs: numberParameter(timeout, { field: 'Timeout', fallback: 60, min: 0.001 }) * 1000,
+		timeoutMs: numberParameter(timeout, { field: 'Timeout', fallback: 60, min: 1 }) * 1000,
 		maxRetries: numberParameter(maxRetries, { field: 'Max Retries', fallback: 3, min: 0 }),
 		deadline: item.connection.time.now() + wait * 1000,
 	});

@@ -52,10 +52,12 @@ export class VirtualTime implements Time {
 	/** The same clock for the gateway's side: a handler that waits here does not hold time up. */
 	readonly gateway = {
 		now: () => this.current,
-		sleep: async (ms: number) => {
+		sleep: async (ms: number, signal?: AbortSignal) => {
 			this.parked++;
 			try {
-				await this.wait(ms);
+				await this.wait(ms, signal);
+			} catch {
+				// The client has left; nobody waits for the answer.
 			} finally {
 				this.parked--;
 			}

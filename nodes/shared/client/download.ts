@@ -5,23 +5,22 @@ import { backoffMs } from './retry';
 import { retryAfterSeconds } from './retry-after';
 import { unixTime } from './time';
 import { header, TransportFault, type FaultKind, type Headers } from './transport';
+import { Watch } from './watch';
 
 /** A reply of the storage host whose body has not been read yet. */
 export interface StoredReply<File> {
 	status: number;
 	headers: Headers;
-	/** The body's first bytes, which stay in it; fewer where the body is shorter. */
-	peek(bytes: number): Promise<Uint8Array>;
+	/** The body as it comes. @throws {TransportFault} the connection failed */
+	chunks: AsyncIterable<Uint8Array>;
 	/**
-	 * Streams the body through `check` into the host's storage.
-	 * @throws what `check` throws, or {@link TransportFault}; nothing is left in the storage then
+	 * Streams `chunks` into the host's storage.
+	 * @throws what reading them throws, or the storage's own error; nothing is left there then
 	 */
-	save(file: { name: string; mimeType: string }, check: ChunkCheck): Promise<File>;
+	save(file: { name: string; mimeType: string }, chunks: AsyncIterable<Uint8Array>): Promise<File>;
 	/** Ends the connection, whether the body was read or not. */
 	discard(): void;
 }
-
-export type ChunkCheck = (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8Array>;
 
 /** Who fetches stored pictures: without key or cookies, following no redirect. */
 export interface Storage<File> {
@@ -113,7 +112,7 @@ async function attempt<File>(
 	url: string,
 	settings: DownloadSettings,
 ): Promise<Downloaded<File> | DownloadFailure> {
-	const watch = new IdleWatch(client, settings.idleMs);
+	const watch = new Watch(client, { idleMs: settings.idleMs });
 	try {
 		return await watch.over(async () => {
 			const reply = await followRedirects(storage, url, watch);
@@ -128,15 +127,11 @@ async function attempt<File>(
 	}
 }
 
-function failureOf(
-	error: unknown,
-	signal: AbortSignal | undefined,
-	watch: IdleWatch,
-): DownloadFailure {
+function failureOf(error: unknown, signal: AbortSignal | undefined, watch: Watch): DownloadFailure {
 	const cancelled = error instanceof TransportFault && error.kind === 'cancelled';
 	if (signal?.aborted || (cancelled && !watch.expired)) throw new CancelledError();
 	if (watch.expired) {
-		return new DownloadFailure(`nothing arrived for ${watch.idleMs / 1000} s`, true, LATER);
+		return new DownloadFailure(`nothing arrived for ${watch.limits.idleMs / 1000} s`, true, LATER);
 	}
 	if (error instanceof TransportFault) return faultFailure(error);
 	if (error instanceof DownloadFailure) return error;
@@ -146,7 +141,7 @@ function failureOf(
 async function followRedirects<File>(
 	storage: Storage<File>,
 	url: string,
-	watch: IdleWatch,
+	watch: Watch,
 ): Promise<StoredReply<File>> {
 	let current = url;
 	for (let redirects = 0; ; redirects++) {
@@ -177,40 +172,64 @@ async function followRedirects<File>(
 async function save<File>(
 	reply: StoredReply<File>,
 	settings: DownloadSettings,
-	watch: IdleWatch,
+	watch: Watch,
 	now: number,
 ): Promise<Downloaded<File>> {
 	if (reply.status !== 200) throw statusFailure(reply, settings, now);
 	const announced = Number(header(reply.headers, 'content-length') ?? NaN);
 	if (announced > settings.maxBytes) throw tooLarge(settings.maxBytes);
 
-	const type = imageType(await reply.peek(IMAGE_TYPE_BYTES));
-	if (!type) throw await notAnImage(reply, announced);
-	let size = 0;
+	const chunks = watch.noting(reply.chunks);
+	const start = await beginning(chunks);
+	const type = imageType(start);
+	if (!type) throw notAnImage(reply, start, announced);
 	const { mimeType, extension } = type;
 	const name = settings.fileName(extension);
-	const file = await reply.save({ name, mimeType }, async function* check(chunks) {
-		for await (const chunk of chunks) {
-			watch.touch();
+	let size = 0;
+	async function* checked() {
+		for await (const chunk of resumed(start, chunks)) {
 			size += chunk.length;
 			if (size > settings.maxBytes) throw tooLarge(settings.maxBytes);
 			yield chunk;
 		}
 		if (size < announced) throw incomplete(size, announced);
-	});
+	}
+	const file = await reply.save({ name, mimeType }, checked());
 	return { file, name, mimeType, size };
 }
 
-async function notAnImage(
-	reply: StoredReply<unknown>,
+/** The first chunks, joined, until a file's type can be told from them. */
+async function beginning(chunks: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
+	let start = new Uint8Array();
+	while (start.length < IMAGE_TYPE_BYTES) {
+		const { done, value } = await chunks.next();
+		if (done) break;
+		const longer = new Uint8Array(start.length + value.length);
+		longer.set(start);
+		longer.set(value, start.length);
+		start = longer;
+	}
+	return start;
+}
+
+async function* resumed(
+	start: Uint8Array,
+	rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+	yield start;
+	yield* rest;
+}
+
+function notAnImage(
+	{ headers }: StoredReply<unknown>,
+	start: Uint8Array,
 	announced: number,
-): Promise<DownloadFailure> {
-	const start = await reply.peek(IMAGE_TYPE_BYTES);
+): DownloadFailure {
 	if (start.length === 0) return new DownloadFailure('the file is empty', true, LATER);
 	if (start.length < IMAGE_TYPE_BYTES && start.length < announced) {
 		return incomplete(start.length, announced);
 	}
-	const contentType = header(reply.headers, 'content-type') ?? '';
+	const contentType = header(headers, 'content-type') ?? '';
 	const kind = /html/i.test(contentType)
 		? 'a web page (HTML)'
 		: /json/i.test(contentType)
@@ -293,61 +312,4 @@ function parseWebUrl(url: string, base?: string): URL | undefined {
 
 function hostOf(url: string): string {
 	return parseWebUrl(url)?.host ?? 'an unknown host';
-}
-
-/**
- * Ends a download on which nothing happens. One watchdog for the whole of it, not a timer for each
- * chunk: a wait that lost its race keeps its timer until it fires.
- */
-class IdleWatch {
-	expired = false;
-	private readonly controller = new AbortController();
-	private readonly ended = new AbortController();
-	private last: number;
-
-	constructor(
-		private readonly client: Pick<Client, 'time' | 'signal'>,
-		/** Milliseconds. */
-		readonly idleMs: number,
-	) {
-		this.last = client.time.now();
-	}
-
-	/** Aborted when nothing arrived for too long, and when the client is cancelled. */
-	get signal(): AbortSignal {
-		return this.controller.signal;
-	}
-
-	/** Something arrived. */
-	touch() {
-		this.last = this.client.time.now();
-	}
-
-	/** Watches over `work` until it settles. */
-	async over<T>(work: () => Promise<T>): Promise<T> {
-		const { signal } = this.client;
-		const cancel = () => this.controller.abort(new TransportFault('cancelled'));
-		signal?.addEventListener('abort', cancel, { once: true });
-		void this.watch();
-		try {
-			return await work();
-		} finally {
-			signal?.removeEventListener('abort', cancel);
-			this.ended.abort();
-		}
-	}
-
-	private async watch() {
-		const { time } = this.client;
-		try {
-			for (;;) {
-				await time.sleep(Math.max(1, this.last + this.idleMs - time.now()), this.ended.signal);
-				if (time.now() - this.last >= this.idleMs) break;
-			}
-			this.expired = true;
-			this.controller.abort(new TransportFault('timeout'));
-		} catch {
-			// The download has ended; there is nothing to watch.
-		}
-	}
 }

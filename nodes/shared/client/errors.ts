@@ -17,6 +17,8 @@ export interface FailureFacts {
 	imageUrls?: string[];
 	/** Seconds that the gateway asked to wait. */
 	retryAfter?: number;
+	/** What of an answer was received: it may have been paid for. */
+	partialText?: string;
 }
 
 /**
@@ -64,6 +66,9 @@ export class NetworkError extends ModelAccessError {}
 
 /** A reply came with a success status, but its content is not what the contract says. */
 export class AnswerError extends ModelAccessError {}
+
+/** A streamed answer broke off, or the gateway said in it that it failed. */
+export class StreamError extends ModelAccessError {}
 
 /** The task ended without a picture, or the waiting for it did. */
 export class TaskError extends ModelAccessError {}

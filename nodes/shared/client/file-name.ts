@@ -42,8 +42,8 @@ function safe(name: string): string {
 	const clean = name
 		// eslint-disable-next-line no-control-regex
 		.replace(/[\u0000-\u001f\u007f<>:"/\\|?*]+/g, '_')
-		.replace(/^\.+/, '');
-	return shortened(clean).trim();
+		.replace(/^[.\s]+/, '');
+	return shortened(clean).trimEnd();
 }
 
 /** Cuts between characters, never within one. */

@@ -1,4 +1,5 @@
 import { InputError } from './errors';
+import { requireText } from './require-text';
 
 /** Body of an image submit; fields beside these pass through. */
 export interface ImageRequest extends Record<string, unknown> {
@@ -32,17 +33,4 @@ export function checkImageRequest(body: Record<string, unknown>): ImageRequest {
 		);
 	}
 	return body as ImageRequest;
-}
-
-/**
- * @param value a parameter's value, also from an expression
- * @throws {InputError} it is no text, or only white space
- */
-export function requireText(
-	value: unknown,
-	field: string,
-	advice: string,
-): asserts value is string {
-	if (typeof value !== 'string') throw new InputError(field, 'is not a text', advice);
-	if (value.trim() === '') throw new InputError(field, 'is empty', advice);
 }

@@ -7,17 +7,10 @@ import {
 	StatusError,
 	TaskError,
 } from './errors';
-import { requireText } from './image-request';
+import { requireText } from './require-text';
+import { unusableAnswerAdvice } from './failure';
 import { fieldsOf, parseJson } from './json';
-import {
-	exchange,
-	parseAnswer,
-	pause,
-	request,
-	unusableAnswerAdvice,
-	type Answer,
-	type Client,
-} from './request';
+import { exchange, parseAnswer, pause, request, type Answer, type Client } from './request';
 import { statusOutcome } from './retry';
 import { gatewayNow, retryAfterSeconds } from './retry-after';
 import { checkAnswer, imageTaskSchema, type ImageTask } from './schemas';

@@ -1,7 +1,8 @@
 import { AnswerError, InputError, quotable } from './errors';
-import { requireText } from './image-request';
-import { fieldsOf, parseJson } from './json';
-import { request, type Client } from './request';
+import { requireText } from './require-text';
+import { fieldsOf } from './json';
+import { MESSAGES_HINT } from './response-input';
+import { request, type Answer, type Client } from './request';
 import { checkAnswer, responseSchema, type ModelResponse } from './schemas';
 
 /** A model's answer, checked and as it came. */
@@ -21,18 +22,12 @@ export interface CreatedResponse {
  */
 export function checkResponseRequest(body: Record<string, unknown>): Record<string, unknown> {
 	requireText(body.model, 'Model', 'Choose a model from the list or enter its exact ID.');
-	if ('messages' in body) {
-		throw new InputError(
-			'Extra Body',
-			'holds "messages"',
-			'Responses uses "input"; "messages" belongs to the Chat Completions interface.',
-		);
-	}
+	if ('messages' in body) throw new InputError('Extra Body', 'holds "messages"', MESSAGES_HINT);
 	if (body.stream !== undefined && body.stream !== false) {
 		throw new InputError(
 			'Extra Body',
 			'asks to stream',
-			'Remove "stream" from the Extra Body option; this operation returns the whole answer at once.',
+			'Remove "stream" from the Extra Body option, and turn on the field Stream.',
 		);
 	}
 	if (!Array.isArray(body.input) || body.input.length === 0) {
@@ -43,7 +38,7 @@ export function checkResponseRequest(body: Record<string, unknown>): Record<stri
 
 /**
  * Asks a model for a response, once (see the retry table).
- * @throws {ModelAccessError} see {@link request}
+ * @throws {ModelAccessError} see `exchange`
  * @throws {AnswerError} the answer's status is `failed`, or it is not as the contract says
  * @see contract, "POST /v1/responses"
  */
@@ -51,7 +46,15 @@ export async function createResponse(
 	client: Client,
 	body: Record<string, unknown>,
 ): Promise<CreatedResponse> {
-	const answer = await request(client, 'response', { method: 'POST', path: '/responses', body });
+	const message = { method: 'POST', path: '/responses', body } as const;
+	return createdResponse(client, await request(client, 'response', message));
+}
+
+/**
+ * Checks an answer that holds a response.
+ * @throws {AnswerError} its status is `failed`, or it is not as the contract says
+ */
+export function createdResponse(client: Client, answer: Answer): CreatedResponse {
 	const kind = 'response';
 	const response = checkAnswer(responseSchema, answer, { what: 'response', kind });
 	const { requestId } = answer;
@@ -80,66 +83,4 @@ function failedResponse(
 			requestId,
 		},
 	);
-}
-
-/** The simplified form of a response: what most workflows go on with. */
-export interface SimplifiedResponse extends Record<string, unknown> {
-	id: string;
-	status: string;
-	model?: string;
-	/** All text of all message items. */
-	text: string;
-	/** The text parsed, where JSON was asked for. */
-	parsed?: unknown;
-	tool_calls?: Array<{ id?: unknown; name?: unknown; arguments: unknown }>;
-	usage?: unknown;
-	request_id?: string;
-}
-
-/**
- * Simplifies a response. Output items are read by `type`; those of unknown types are left out.
- * @param asked the body that was sent
- * @see contract, "Response" (output items)
- */
-export function simplifyResponse(
-	{ response, requestId }: CreatedResponse,
-	asked: Record<string, unknown>,
-): SimplifiedResponse {
-	const text = response.output.flatMap(textsOf).join('');
-	const calls = response.output.filter(({ type }) => type === 'function_call').map(toolCall);
-	return {
-		id: response.id,
-		status: response.status,
-		...(response.model !== undefined && { model: response.model }),
-		text,
-		...(wantsJson(asked) && { parsed: parseJson(text) }),
-		...(calls.length > 0 && { tool_calls: calls }),
-		...(response.incomplete_details ? { incomplete_details: response.incomplete_details } : {}),
-		usage: response.usage ?? null,
-		...(requestId !== undefined && { request_id: requestId }),
-	};
-}
-
-type OutputItem = ModelResponse['output'][number];
-
-function textsOf(item: OutputItem): string[] {
-	if (item.type !== 'message' || !Array.isArray(item.content)) return [];
-	return (item.content as unknown[]).flatMap((part) => {
-		const { type, text } = fieldsOf(part);
-		return type === 'output_text' && typeof text === 'string' ? [text] : [];
-	});
-}
-
-function toolCall(item: OutputItem) {
-	const { call_id, name, arguments: given } = item;
-	return {
-		...(call_id !== undefined && { id: call_id }),
-		...(name !== undefined && { name }),
-		arguments: typeof given === 'string' ? (parseJson(given) ?? given) : given,
-	};
-}
-
-function wantsJson({ text }: Record<string, unknown>): boolean {
-	const type = (text as { format?: { type?: unknown } } | undefined)?.format?.type;
-	return type === 'json_object' || type === 'json_schema';
 }

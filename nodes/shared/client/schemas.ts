@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AnswerError, quotable } from './errors';
-import { unusableAnswerAdvice, type Answer } from './request';
+import { unusableAnswerAdvice } from './failure';
+import type { Answer } from './request';
 import type { RequestKind } from './retry';
 
 /** Contract, "Model". Fields beside `id` vary and pass through. */

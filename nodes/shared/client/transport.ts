@@ -19,6 +19,18 @@ export interface GatewayReply {
 	body: string;
 }
 
+/** A reply of any status whose headers are here, and its body on the way. */
+export interface OpenReply {
+	status: number;
+	headers: Headers;
+	/** The body as it comes. @throws {TransportFault} the connection failed */
+	chunks: AsyncIterable<Uint8Array>;
+	/** Reads the body to the end. @throws {TransportFault} */
+	whole(): Promise<GatewayReply>;
+	/** Ends the connection, whether the body was read or not. */
+	close(): void;
+}
+
 /**
  * Who speaks HTTP for the client. It adds the base address and the key, follows no redirect, sends
  * exactly once, and resolves for every status.
@@ -26,6 +38,11 @@ export interface GatewayReply {
 export interface Transport {
 	/** @throws {TransportFault} where no reply came */
 	send(request: GatewayRequest): Promise<GatewayReply>;
+	/**
+	 * The same, as soon as the headers are here; the time-out ends there.
+	 * @throws {TransportFault} where no reply came
+	 */
+	open(request: GatewayRequest): Promise<OpenReply>;
 }
 
 /** How far a request got that has no reply. */

@@ -8,7 +8,7 @@ export type BinaryReference = string | IBinaryData;
 /** An item's file, ready to be sent. */
 export interface InputFile {
 	name: string;
-	/** By the item, or by its bytes where it is an image. */
+	/** By its bytes where they tell, else by the item. */
 	mimeType: string;
 	bytes: Blob;
 	/** The image type by its bytes; undefined where it is none. */
@@ -75,7 +75,7 @@ export async function readInputFile(
 	}
 	const start = new Uint8Array(await bytes.slice(0, IMAGE_TYPE_BYTES).arrayBuffer());
 	const image = imageType(start);
-	const mimeType = image?.mimeType ?? (stored.mimeType || 'application/octet-stream');
+	const mimeType = typeOf(start, image, stored.mimeType);
 	return {
 		name: stored.fileName ?? `file.${image?.extension ?? stored.fileExtension ?? 'bin'}`,
 		mimeType,
@@ -83,6 +83,19 @@ export async function readInputFile(
 		image,
 		identity: stored.id ?? stored.data,
 	};
+}
+
+/** A file as a `data:` URL. */
+export async function dataUrl({ bytes, mimeType }: InputFile): Promise<string> {
+	const base64 = Buffer.from(await bytes.arrayBuffer()).toString('base64');
+	return `data:${mimeType};base64,${base64}`;
+}
+
+/** The type by which a file is sent: its bytes', the item's, or the general one. */
+function typeOf(start: Uint8Array, image: ImageType | undefined, said: string): string {
+	if (image) return image.mimeType;
+	if (String.fromCharCode(...start.subarray(0, 5)) === '%PDF-') return 'application/pdf';
+	return said || 'application/octet-stream';
 }
 
 async function read(

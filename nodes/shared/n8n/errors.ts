@@ -16,6 +16,7 @@ export function errorDetails({ facts }: ModelAccessError): IDataObject {
 		...(code !== undefined && { code }),
 		...(requestId !== undefined && { request_id: requestId }),
 		...(taskId !== undefined && { task_id: taskId }),
+		...(facts.partialText !== undefined && { partial_text: facts.partialText }),
 		...(facts.imageUrls && { image_urls: facts.imageUrls }),
 		retryable,
 		advice,
@@ -82,7 +83,8 @@ function withOthers<E extends NodeApiError | NodeOperationError>(
 	const ids = others.map(({ taskId }) => taskId);
 	const some = ids.slice(0, TASKS_IN_MESSAGE).join(', ');
 	const more = ids.length > TASKS_IN_MESSAGE ? ', …' : '';
-	error.message += ` – ${ids.length} accepted image ${ids.length === 1 ? 'task' : 'tasks'} of other items: ${some}${more}`;
+	const whose = error.context.itemIndex === undefined ? '' : ' of other items';
+	error.message += ` – ${ids.length} accepted image ${ids.length === 1 ? 'task' : 'tasks'}${whose}: ${some}${more}`;
 	const listed = others.map(({ itemIndex, taskId }) => `item ${itemIndex}: ${taskId}`).join(', ');
 	error.description = [
 		error.description,

@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { CancelledError, ModelAccessError } from '../client/errors';
 import type { Client } from '../client/request';
 import type { Time } from '../client/time';
+import { ChunkRelay } from './chunk-relay';
 import { connect, type Connection } from './connection';
 import { errorDetails, nodeError, type TaskRecord } from './errors';
 import type { Operation } from './operation';
@@ -23,7 +24,12 @@ export interface ItemScope {
 	client(bounds: Pick<Client, 'timeoutMs' | 'maxRetries' | 'deadline'>): Client;
 	/** The tasks of earlier tries of this node. */
 	ledger: TaskLedger;
-	/** Notes an accepted task, so that no error of the run can lose it. */
+	/**
+	 * Where the workflow itself streams: opens the item's turn to pass text on to its caller. The
+	 * runner ends it.
+	 */
+	beginStream(): ((piece: string) => void) | undefined;
+	/** Notes a task that the gateway accepted, so that no error of the run can lose it. */
 	accepted(taskId: string): void;
 }
 
@@ -46,15 +52,17 @@ export async function runItems(
 	const run = new Run(context);
 	const outputs = new Map<number, INodeExecutionData[]>();
 	try {
-		const connection = await run.begin(0, async () => await connect(context, time));
-		const concurrency = await run.begin(0, async () => concurrencyOf(context));
-		const limit = pLimit(concurrency);
+		const shared = await run.begin(async () => ({
+			connection: await connect(context, time),
+			limit: pLimit(concurrencyOf(context)),
+		}));
+		if (!shared) return [run.errorItems(items.length)];
 		await Promise.all(
 			items.map(async (_, index) => {
-				await limit(async () => {
+				await shared.limit(async () => {
 					if (run.ended) return;
 					const output = await run.item(index, async (signal) => {
-						const scope = itemScope(context, connection, index, signal, run);
+						const scope = itemScope(context, shared.connection, index, signal, run);
 						return await operation.run(scope);
 					});
 					if (output) outputs.set(index, output);
@@ -77,9 +85,12 @@ function isTriedAgain(context: IExecuteFunctions, output: INodeExecutionData[]):
 
 function concurrencyOf(context: IExecuteFunctions): number {
 	const value = context.getNodeParameter('options.concurrency', 0, DEFAULT_CONCURRENCY);
-	return Math.floor(
-		numberParameter(value, { field: 'Concurrency', fallback: DEFAULT_CONCURRENCY, min: 1 }),
-	);
+	return numberParameter(value, {
+		field: 'Concurrency',
+		fallback: DEFAULT_CONCURRENCY,
+		min: 1,
+		whole: true,
+	});
 }
 
 function itemScope(
@@ -107,6 +118,7 @@ function itemScope(
 			...bounds,
 		}),
 		ledger: run.ledger,
+		beginStream: () => run.relay?.begin(index),
 		accepted: (taskId) => run.tasks.push({ itemIndex: index, taskId }),
 	};
 }
@@ -115,6 +127,7 @@ function itemScope(
 class Run {
 	readonly tasks: TaskRecord[] = [];
 	readonly ledger: TaskLedger;
+	readonly relay?: ChunkRelay;
 	private failure?: { error: unknown; index: number };
 	private readonly working = new Set<AbortController>();
 	private readonly cancel?: AbortSignal;
@@ -122,6 +135,7 @@ class Run {
 
 	constructor(private readonly context: IExecuteFunctions) {
 		this.ledger = new TaskLedger(context);
+		if (context.isStreaming()) this.relay = new ChunkRelay(context);
 		this.cancel = context.getExecutionCancelSignal();
 		this.cancel?.addEventListener('abort', this.stop, { once: true });
 	}
@@ -134,13 +148,23 @@ class Run {
 		this.cancel?.removeEventListener('abort', this.stop);
 	}
 
-	/** Does what all items need; its failure is the node's. */
-	async begin<T>(index: number, work: () => Promise<T>): Promise<T> {
+	/**
+	 * Does what all items need.
+	 * @returns undefined where it failed and the node is to continue
+	 */
+	async begin<T>(work: () => Promise<T>): Promise<T | undefined> {
 		try {
 			return await work();
 		} catch (error) {
-			throw nodeError(this.context.getNode(), error, index);
+			this.failure = { error, index: 0 };
 		}
+		if (!this.context.continueOnFail()) this.throwIfFailed();
+		return undefined;
+	}
+
+	/** What failed for all items, as an error item for each. */
+	errorItems(count: number): INodeExecutionData[] {
+		return Array.from({ length: count }, (_, index) => this.errorItem(this.failure?.error, index));
 	}
 
 	/**
@@ -155,8 +179,10 @@ class Run {
 		this.working.add(controller);
 		try {
 			const output = await work(controller.signal);
+			this.relay?.end(index);
 			return output.map((item) => ({ ...item, pairedItem: { item: index } }));
 		} catch (error) {
+			this.relay?.end(index, nodeError(this.context.getNode(), error, index).message);
 			if (this.ended) return undefined;
 			if (this.context.continueOnFail() && !(error instanceof CancelledError)) {
 				return [this.errorItem(error, index)];

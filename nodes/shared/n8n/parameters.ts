@@ -1,22 +1,43 @@
 import { InputError } from '../client/errors';
 
+interface NumberRule {
+	/** The name on the field. */
+	field: string;
+	min: number;
+	/** Whether fractions are refused. */
+	whole?: boolean;
+}
+
 /**
  * Reads a number that a user set, perhaps by an expression.
  * @param value what n8n evaluated
- * @param field the name on the field
  * @throws {InputError} it is no number, or below `min`
  */
 export function numberParameter(
 	value: unknown,
-	{ field, fallback, min }: { field: string; fallback: number; min: number },
+	{ fallback, ...rule }: NumberRule & { fallback: number },
 ): number {
-	if (value === undefined || value === null || value === '') return fallback;
+	return optionalNumber(value, rule) ?? fallback;
+}
+
+/**
+ * The same for a number that is sent only where it was set.
+ * @returns undefined where nothing is set
+ * @throws {InputError} it is no number, or below `min`
+ */
+export function optionalNumber(
+	value: unknown,
+	{ field, min, whole }: NumberRule,
+): number | undefined {
+	if (value === undefined || value === null || value === '') return undefined;
+	const advice = `Enter a ${whole ? 'whole ' : ''}number from ${min} on.`;
 	const number = typeof value === 'string' ? Number(value) : value;
 	if (typeof number !== 'number' || !Number.isFinite(number)) {
-		throw new InputError(field, 'is not a number', `Enter a number from ${min} on.`);
+		throw new InputError(field, 'is not a number', advice);
 	}
-	if (number < min) {
-		throw new InputError(field, `is below ${min}`, `Enter a number from ${min} on.`);
+	if (number < min) throw new InputError(field, `is below ${min}`, advice);
+	if (whole && !Number.isInteger(number)) {
+		throw new InputError(field, 'is not a whole number', advice);
 	}
 	return number;
 }
@@ -29,7 +50,8 @@ export function numberParameter(
  * @throws {InputError} the text does not parse (it says where), or it is no object
  */
 export function jsonObjectParameter(value: unknown, field: string): Record<string, unknown> {
-	const parsed = typeof value === 'string' ? parseJson(value, field) : (value ?? {});
+	const parsed = jsonParameter(value, field);
+	if (parsed === undefined) return {};
 	if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
 		throw new InputError(
 			field,
@@ -40,29 +62,75 @@ export function jsonObjectParameter(value: unknown, field: string): Record<strin
 	return parsed as Record<string, unknown>;
 }
 
+/**
+ * Reads a JSON list, from an expression that yields one or from text.
+ * @returns undefined where nothing is set
+ * @throws {InputError} the text does not parse (it says where), or it is no list
+ */
+export function jsonListParameter(value: unknown, field: string): unknown[] | undefined {
+	const parsed = jsonParameter(value, field);
+	if (parsed === undefined) return undefined;
+	if (!Array.isArray(parsed)) {
+		throw new InputError(field, 'is not a JSON list', 'Enter a list in square brackets.');
+	}
+	return parsed.length > 0 ? (parsed as unknown[]) : undefined;
+}
+
+/**
+ * Reads any JSON value.
+ * @returns undefined where nothing is set
+ * @throws {InputError} the text does not parse (it says where)
+ */
+export function jsonParameter(value: unknown, field: string): unknown {
+	if (typeof value !== 'string') return value ?? undefined;
+	return value.trim() === '' ? undefined : parseJson(value, field);
+}
+
 function parseJson(text: string, field: string): unknown {
-	if (text.trim() === '') return {};
 	try {
 		return JSON.parse(text) as unknown;
-	} catch (error) {
-		throw brokenJson(field, text, (error as Error).message);
+	} catch {
+		throw brokenJson(field, text);
 	}
 }
 
-function brokenJson(field: string, text: string, reason: string): InputError {
+function brokenJson(field: string, text: string): InputError {
 	return new InputError(
 		field,
-		`is not valid JSON${place(text, reason)}`,
+		`is not valid JSON${place(text)}`,
 		'Check quotes, commas and braces there. Names and texts stand in double quotes.',
 	);
 }
 
-/** Where a JSON text breaks, from the position that the parser names. */
-function place(text: string, reason: string): string {
-	const position = /position (\d+)/.exec(reason)?.[1];
-	if (position === undefined) return /end of/i.test(reason) ? ': it ends too early' : '';
-	const before = text.slice(0, Number(position)).split('\n');
+/** Where a JSON text breaks: behind its longest beginning that could still become JSON. */
+function place(text: string): string {
+	let good = 0;
+	let bad = text.length + 1;
+	while (bad - good > 1) {
+		const middle = Math.floor((good + bad) / 2);
+		if (canBecomeJson(text.slice(0, middle))) good = middle;
+		else bad = middle;
+	}
+	if (good === text.length) return ': it ends too early';
+	const before = text.slice(0, good).split('\n');
 	return ` (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})`;
+}
+
+/** Whether only an end is missing: the parser then complains about the end, not about a place. */
+function canBecomeJson(beginning: string): boolean {
+	const fault = syntaxFault(beginning);
+	if (fault === undefined || /end of JSON input/.test(fault)) return true;
+	const position = / at position (\d+)/.exec(fault)?.[1];
+	return position !== undefined && Number(position) >= beginning.length;
+}
+
+function syntaxFault(text: string): string | undefined {
+	try {
+		JSON.parse(text);
+		return undefined;
+	} catch (error) {
+		return (error as Error).message;
+	}
 }
 
 /**

@@ -1,4 +1,5 @@
 import type {
+	BinaryHelperFunctions,
 	IExecuteFunctions,
 	IHttpRequestOptions,
 	ILoadOptionsFunctions,
@@ -8,7 +9,9 @@ import {
 	faultKind,
 	TransportFault,
 	type GatewayReply,
+	type GatewayRequest,
 	type Headers,
+	type OpenReply,
 	type Transport,
 } from '../client/transport';
 import { CREDENTIAL } from './connection';
@@ -24,35 +27,83 @@ export function gatewayTransport(
 	context: IExecuteFunctions | ILoadOptionsFunctions,
 	baseUrl: string,
 ): Transport {
-	return {
-		async send({ method, path, body, timeoutMs }): Promise<GatewayReply> {
-			const options: IHttpRequestOptions = {
+	const request = async (
+		{ method, path, body, timeoutMs }: GatewayRequest,
+		{ encoding, accept }: { encoding: 'text' | 'stream'; accept: string },
+	): Promise<IN8nHttpFullResponse> => {
+		try {
+			return (await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL, {
 				method,
 				url: baseUrl + path,
-				headers: { Accept: 'application/json' },
+				headers: { Accept: accept },
 				body: body as IHttpRequestOptions['body'],
 				timeout: timeoutMs,
-				encoding: 'text',
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,
 				disableFollowRedirect: true,
+				encoding,
+			})) as IN8nHttpFullResponse;
+		} catch (error) {
+			throw transportFault(error);
+		}
+	};
+	return {
+		async send(message): Promise<GatewayReply> {
+			const { statusCode, headers, body } = await request(message, {
+				encoding: 'text',
+				accept: 'application/json',
+			});
+			return {
+				status: statusCode,
+				headers: headers as Headers,
+				body: typeof body === 'string' ? body : '',
 			};
-			try {
-				const reply = (await context.helpers.httpRequestWithAuthentication.call(
-					context,
-					CREDENTIAL,
-					options,
-				)) as IN8nHttpFullResponse;
-				return {
-					status: reply.statusCode,
-					headers: reply.headers as Headers,
-					body: typeof reply.body === 'string' ? reply.body : '',
-				};
-			} catch (error) {
-				throw transportFault(error);
-			}
+		},
+		async open(message): Promise<OpenReply> {
+			const reply = await request(message, {
+				encoding: 'stream',
+				accept: 'text/event-stream, application/json',
+			});
+			return openReply(reply, reply.body as unknown as Readable);
 		},
 	};
+}
+
+/** A body that n8n hands over as a stream. */
+export type Readable = Exclude<Parameters<BinaryHelperFunctions['prepareBinaryData']>[0], Buffer>;
+
+function openReply({ statusCode, headers }: IN8nHttpFullResponse, body: Readable): OpenReply {
+	const reply = { status: statusCode, headers: headers as Headers };
+	const chunks = chunksOf(body);
+	return {
+		...reply,
+		chunks,
+		async whole() {
+			const decoder = new TextDecoder();
+			const pieces: string[] = [];
+			for await (const chunk of chunks) pieces.push(decoder.decode(chunk, { stream: true }));
+			return { ...reply, body: pieces.join('') + decoder.decode() };
+		},
+		close: () => body.destroy(),
+	};
+}
+
+/**
+ * The chunks of a body.
+ * @throws {TransportFault} the connection failed
+ */
+export function chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
+	// An error without a listener would end the process; who reads the chunks sees it as well.
+	body.on('error', () => {});
+	return readChunks(body);
+}
+
+async function* readChunks(body: Readable): AsyncGenerator<Uint8Array> {
+	try {
+		for await (const chunk of body) yield chunk as Uint8Array;
+	} catch (error) {
+		throw transportFault(error);
+	}
 }
 
 /**

@@ -1,29 +1,53 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { Client } from '../../../shared/client/request';
 import {
 	checkResponseRequest,
 	createResponse,
-	simplifyResponse,
+	type CreatedResponse,
 } from '../../../shared/client/response';
+import { inputFromJson } from '../../../shared/client/response-input';
+import { incompleteReason, simplifyResponse } from '../../../shared/client/response-output';
+import { streamResponse } from '../../../shared/client/response-stream';
 import type { ItemScope } from '../../../shared/n8n/items';
 import { modelPicker } from '../../../shared/n8n/model-picker';
 import type { Operation } from '../../../shared/n8n/operation';
 import {
 	concurrencyOption,
-	extraBodyOption,
 	maxRetriesOption,
 	optionsCollection,
 	timeoutOption,
 } from '../../../shared/n8n/option-fields';
-import { jsonObjectParameter, numberParameter, onlySet } from '../../../shared/n8n/parameters';
+import { jsonParameter, numberParameter } from '../../../shared/n8n/parameters';
+import { messageRows, messagesOf } from './message-rows';
+import { answerPictures, picturesFieldOption } from './answer-pictures';
+import { bodyFieldsOf, requestBodyOptions } from './request-options';
+
+const INPUT_FIELD = 'Input (JSON)';
 
 /** Response → Create: `POST /v1/responses`. */
 export const create: Operation = {
 	value: 'create',
 	name: 'Create',
 	action: 'Create a response',
-	description: 'Get a model’s answer to a text',
+	description: 'Get a model’s answer to a text, a conversation, images or files',
 	properties: [
 		modelPicker,
+		{
+			displayName: 'Input Type',
+			name: 'inputType',
+			type: 'options',
+			options: [
+				{ name: 'JSON', value: 'json', description: 'Input items as the gateway takes them' },
+				{
+					name: 'Messages',
+					value: 'messages',
+					description: 'A conversation, with images and files if you like',
+				},
+				{ name: 'Text', value: 'text', description: 'One text' },
+			],
+			default: 'text',
+			description: 'What the model gets to answer to',
+		},
 		{
 			displayName: 'Prompt',
 			name: 'prompt',
@@ -33,6 +57,26 @@ export const create: Operation = {
 			default: '',
 			placeholder: 'e.g. Summarize this in one sentence: {{ $json.text }}',
 			description: 'What the model should answer to',
+			displayOptions: { show: { inputType: ['text'] } },
+		},
+		{ ...messageRows, displayOptions: { show: { inputType: ['messages'] } } },
+		{
+			displayName: INPUT_FIELD,
+			name: 'inputJson',
+			type: 'json',
+			typeOptions: { rows: 6 },
+			required: true,
+			default: '[\n  { "role": "user", "content": "Hello" }\n]',
+			description: 'A list of input items, or a text',
+			displayOptions: { show: { inputType: ['json'] } },
+		},
+		{
+			displayName: 'Stream',
+			name: 'stream',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to receive the answer as it is written. Long answers then do not run into time-outs on the way. The item is the same.',
 		},
 		{
 			displayName: 'Simplify',
@@ -42,75 +86,76 @@ export const create: Operation = {
 			description: 'Whether to return a simplified version of the response instead of the raw data',
 		},
 		optionsCollection(
+			...requestBodyOptions,
+			picturesFieldOption,
+			timeoutOption(300, 'How long to wait for the answer to one request'),
 			{
-				displayName: 'Instructions',
-				name: 'instructions',
-				type: 'string',
-				typeOptions: { rows: 3 },
-				default: '',
-				placeholder: 'e.g. Answer in French',
-				description: 'How the model should behave, apart from the prompt',
-			},
-			{
-				displayName: 'Max Output Tokens',
-				name: 'maxOutputTokens',
+				displayName: 'Idle Timeout (Seconds)',
+				name: 'idleTimeout',
 				type: 'number',
 				typeOptions: { minValue: 1 },
-				default: 1024,
-				description: 'How long the answer may become. Thinking counts as well.',
+				default: 60,
+				description: 'How long a stream may be silent before it is given up',
 			},
-			{
-				displayName: 'Temperature',
-				name: 'temperature',
-				type: 'number',
-				typeOptions: { minValue: 0, maxValue: 2, numberPrecision: 2 },
-				default: 1,
-				description: 'How freely the model chooses its words: 0 is strict, higher is freer',
-			},
-			{
-				displayName: 'Store',
-				name: 'store',
-				type: 'boolean',
-				default: false,
-				description: 'Whether the gateway keeps the response. Sent only when this option is added.',
-			},
-			extraBodyOption('{ "top_p": 0.9 }'),
-			timeoutOption(300, 'How long to wait for the answer to one request'),
 			maxRetriesOption,
 			concurrencyOption,
 		),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
-		const body = checkResponseRequest(requestBody(item));
-		const timeoutMs =
-			numberParameter(item.options.timeout, { field: 'Timeout', fallback: 300, min: 1 }) * 1000;
-		const client = item.client({
-			timeoutMs,
-			maxRetries: numberParameter(item.options.maxRetries, {
-				field: 'Max Retries',
-				fallback: 3,
-				min: 0,
-			}),
-			deadline: item.connection.time.now() + timeoutMs,
+		const body = checkResponseRequest({
+			model: item.parameter('model'),
+			input: await inputOf(item),
+			...bodyFieldsOf(item),
 		});
-		const created = await createResponse(client, body);
+		const client = boundedClient(item);
+		const idleMs = secondsOf(item.options.idleTimeout, 'Idle Timeout', 60);
+		const onText = item.beginStream();
+		const streamed = item.parameter('stream') === true || onText !== undefined;
+		const created = streamed
+			? await streamResponse(client, body, { idleMs, onText })
+			: await createResponse(client, body);
+		hintAt(item, created);
 		const json =
 			item.parameter('simplify') === false ? created.json : simplifyResponse(created, body);
-		return [{ json: json as IDataObject }];
+		const binary = await answerPictures(item, created);
+		return [{ json: json as IDataObject, ...(binary && { binary }) }];
 	},
 };
 
-function requestBody(item: ItemScope): Record<string, unknown> {
-	const { instructions, maxOutputTokens, temperature, store, extraBody } = item.options;
-	return {
-		...onlySet({
-			model: item.parameter('model'),
-			input: item.parameter('prompt'),
-			instructions,
-			max_output_tokens: maxOutputTokens,
-			temperature,
-			store,
-		}),
-		...jsonObjectParameter(extraBody, 'Extra Body'),
-	};
+async function inputOf(item: ItemScope): Promise<unknown> {
+	switch (item.parameter('inputType')) {
+		case 'messages':
+			return await messagesOf(item);
+		case 'json':
+			return inputFromJson(item.parameter('inputJson'), INPUT_FIELD, (text) =>
+				jsonParameter(text, INPUT_FIELD),
+			);
+		default:
+			return item.parameter('prompt');
+	}
+}
+
+/** Milliseconds of an option in seconds. */
+function secondsOf(value: unknown, field: string, fallback: number): number {
+	return numberParameter(value, { field, fallback, min: 1 }) * 1000;
+}
+
+function boundedClient(item: ItemScope): Client {
+	const { timeout, maxRetries } = item.options;
+	const timeoutMs = secondsOf(timeout, 'Timeout', 300);
+	return item.client({
+		timeoutMs,
+		maxRetries: numberParameter(maxRetries, { field: 'Max Retries', fallback: 3, min: 0 }),
+		deadline: item.connection.time.now() + timeoutMs,
+	});
+}
+
+function hintAt({ context, index }: ItemScope, { response }: CreatedResponse): void {
+	const reason = incompleteReason(response);
+	if (reason === undefined) return;
+	context.addExecutionHints({
+		message: `Item ${index}: ${reason}`,
+		type: 'warning',
+		location: 'outputPane',
+	});
 }

@@ -35,6 +35,7 @@ export const wait: Operation = {
 		const client = boundedClient(item);
 		const waiting = waitingOf(item);
 		const delivery = deliveryOf(item, client.timeoutMs);
+		item.accepted(taskId);
 		return await collect(item, client, { taskId }, { waiting, delivery });
 	},
 };

@@ -1,0 +1,40 @@
+import type { IBinaryKeyData, INodeProperties } from 'n8n-workflow';
+import { IMAGE_TYPE_BYTES, imageType } from '../../../shared/client/image-type';
+import type { CreatedResponse } from '../../../shared/client/response';
+import { outputPictures } from '../../../shared/client/response-output';
+import type { ItemScope } from '../../../shared/n8n/items';
+
+export const picturesFieldOption: INodeProperties = {
+	displayName: 'Put Images in Field',
+	name: 'binaryPropertyName',
+	type: 'string',
+	default: 'data',
+	hint: 'The name of the output binary field for the first image; others get _1, _2, …',
+	description: 'Where images go that the model draws while it answers',
+};
+
+/**
+ * The pictures of an answer as binary data: `data`, `data_1`, …
+ * @returns undefined where it holds none
+ */
+export async function answerPictures(
+	item: ItemScope,
+	{ response }: CreatedResponse,
+): Promise<IBinaryKeyData | undefined> {
+	const pictures = outputPictures(response);
+	if (pictures.length === 0) return undefined;
+	const field = String(item.options.binaryPropertyName ?? '').trim() || 'data';
+	const binary: IBinaryKeyData = {};
+	for (const [index, { base64, id }] of pictures.entries()) {
+		const bytes = Buffer.from(base64, 'base64');
+		const type = imageType(bytes.subarray(0, IMAGE_TYPE_BYTES));
+		const name = `${id ?? `image-${index}`}.${type?.extension ?? 'bin'}`;
+		binary[index === 0 ? field : `${field}_${index}`] =
+			await item.context.helpers.prepareBinaryData(
+				bytes,
+				name,
+				type?.mimeType ?? 'application/octet-stream',
+			);
+	}
+	return binary;
+}

@@ -1,0 +1,220 @@
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import { InputError } from '../../../shared/client/errors';
+import {
+	textPart,
+	type ContentPart,
+	type Message,
+	type Role,
+} from '../../../shared/client/response-input';
+import {
+	binaryReferences,
+	dataUrl,
+	readInputFile,
+	referenceName,
+} from '../../../shared/n8n/binary-input';
+import type { ItemScope } from '../../../shared/n8n/items';
+
+const roleField: INodeProperties = {
+	displayName: 'Role',
+	name: 'role',
+	type: 'options',
+	options: [
+		{ name: 'Assistant', value: 'assistant', description: 'What the model said before' },
+		{
+			name: 'Developer',
+			value: 'developer',
+			description: 'How the model should behave, on newer models',
+		},
+		{ name: 'System', value: 'system', description: 'How the model should behave' },
+		{ name: 'User', value: 'user', description: 'What the model should answer to' },
+	],
+	default: 'user',
+	description: 'Who says it',
+};
+
+const contentField: INodeProperties = {
+	displayName: 'Content',
+	name: 'type',
+	type: 'options',
+	options: [
+		{ name: 'File', value: 'file', description: 'Files of the item, such as a PDF' },
+		{ name: 'Image', value: 'image', description: 'Pictures to look at' },
+		{ name: 'Text', value: 'text' },
+	],
+	default: 'text',
+	description: 'What the message holds',
+};
+
+const textField: INodeProperties = {
+	displayName: 'Text',
+	name: 'text',
+	type: 'string',
+	typeOptions: { rows: 3 },
+	default: '',
+	placeholder: 'e.g. What is in this picture?',
+	description: 'What is said; beside an image or a file it may stay empty',
+};
+
+const imageSourceField: INodeProperties = {
+	displayName: 'Image Source',
+	name: 'imageSource',
+	type: 'options',
+	options: [
+		{ name: 'Binary File', value: 'binary' },
+		{ name: 'URL', value: 'url' },
+	],
+	default: 'binary',
+	description: 'Where the image comes from',
+	displayOptions: { show: { type: ['image'] } },
+};
+
+const imageBinaryField: INodeProperties = {
+	displayName: 'Input Binary Field',
+	name: 'binaryPropertyNames',
+	type: 'string',
+	default: 'data',
+	placeholder: 'e.g. data, data_1',
+	hint: 'The name of the input binary field; separate several by commas',
+	displayOptions: { show: { type: ['image'], imageSource: ['binary'] } },
+};
+
+const imageUrlField: INodeProperties = {
+	displayName: 'Image URL',
+	name: 'imageUrl',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. https://example.com/photo.png',
+	description: 'Address from which the gateway fetches the image, or a data URL',
+	displayOptions: { show: { type: ['image'], imageSource: ['url'] } },
+};
+
+const detailField: INodeProperties = {
+	displayName: 'Detail',
+	name: 'detail',
+	type: 'options',
+	options: [
+		{ name: 'Automatic', value: 'auto' },
+		{ name: 'High', value: 'high', description: 'Sees more, and costs more' },
+		{ name: 'Low', value: 'low' },
+	],
+	default: 'auto',
+	description: 'How closely the model looks at the image',
+	displayOptions: { show: { type: ['image'] } },
+};
+
+const fileBinaryField: INodeProperties = {
+	displayName: 'Input Binary Field',
+	name: 'fileBinaryPropertyNames',
+	type: 'string',
+	default: 'data',
+	placeholder: 'e.g. data',
+	hint: 'The name of the input binary field; separate several by commas',
+	displayOptions: { show: { type: ['file'] } },
+};
+
+/** The field for messages: sortable rows of a role and what it says. */
+export const messageRows: INodeProperties = {
+	displayName: 'Messages',
+	name: 'messages',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true, sortable: true },
+	placeholder: 'Add message',
+	default: { message: [{ role: 'user', type: 'text', text: '' }] },
+	description: 'The conversation that the model should answer to, in order',
+	options: [
+		{
+			displayName: 'Message',
+			name: 'message',
+			values: [
+				roleField,
+				contentField,
+				textField,
+				imageSourceField,
+				imageBinaryField,
+				imageUrlField,
+				detailField,
+				fileBinaryField,
+			],
+		},
+	],
+};
+
+/**
+ * Reads the rows as input items, their files as data URLs.
+ * @throws {InputError} names the row
+ */
+export async function messagesOf(item: ItemScope): Promise<Message[]> {
+	const { message: rows } = (item.parameter('messages') ?? {}) as { message?: IDataObject[] };
+	if (!Array.isArray(rows) || rows.length === 0) {
+		throw new InputError('Messages', 'has no message', 'Add a message for the model to answer to.');
+	}
+	const messages: Message[] = [];
+	for (const [index, row] of rows.entries()) {
+		messages.push(await messageOf(item, row, `Message ${index + 1}`));
+	}
+	return messages;
+}
+
+async function messageOf(item: ItemScope, row: IDataObject, name: string): Promise<Message> {
+	const role = (row.role ?? 'user') as Role;
+	const text = row.text === undefined || row.text === null ? '' : String(row.text);
+	if (row.type !== 'image' && row.type !== 'file') {
+		if (text.trim() === '') {
+			throw new InputError(name, 'is empty', 'Enter its text, or remove the message.');
+		}
+		return { role, content: text };
+	}
+	if (role !== 'user') {
+		throw new InputError(
+			name,
+			`has the role ${role} and ${row.type === 'image' ? 'an image' : 'a file'}`,
+			'Only a user’s message can hold images and files. Set its role to User.',
+		);
+	}
+	const parts =
+		row.type === 'image' ? await imageParts(item, row, name) : await fileParts(item, row, name);
+	return { role, content: [...(text.trim() === '' ? [] : [textPart(role, text)]), ...parts] };
+}
+
+async function imageParts(item: ItemScope, row: IDataObject, name: string): Promise<ContentPart[]> {
+	const part = (address: string): ContentPart => ({
+		type: 'input_image',
+		image_url: address,
+		...(typeof row.detail === 'string' && { detail: row.detail }),
+	});
+	if (row.imageSource === 'url') {
+		const address = typeof row.imageUrl === 'string' ? row.imageUrl.trim() : '';
+		if (!/^(https?:\/\/|data:image\/)/i.test(address)) {
+			throw new InputError(
+				`${name}: Image URL`,
+				address === '' ? 'is empty' : 'is no address of an image',
+				'Enter an address that begins with https:// or data:image/.',
+			);
+		}
+		return [part(address)];
+	}
+	const field = `${name}: Input Binary Field`;
+	const parts: ContentPart[] = [];
+	for (const reference of binaryReferences(row.binaryPropertyNames, field)) {
+		const file = await readInputFile(item.context, item.index, reference, field);
+		if (!file.image) {
+			throw new InputError(
+				field,
+				`"${referenceName(reference)}" is not an image but ${file.mimeType}`,
+				'Set the message’s content to File for other files, or choose a field with an image.',
+			);
+		}
+		parts.push(part(await dataUrl(file)));
+	}
+	return parts;
+}
+
+async function fileParts(item: ItemScope, row: IDataObject, name: string): Promise<ContentPart[]> {
+	const field = `${name}: Input Binary Field`;
+	const parts: ContentPart[] = [];
+	for (const reference of binaryReferences(row.fileBinaryPropertyNames, field)) {
+		const file = await readInputFile(item.context, item.index, reference, field);
+		parts.push({ type: 'input_file', filename: file.name, file_data: await dataUrl(file) });
+	}
+	return parts;
+}

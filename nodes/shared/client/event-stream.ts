@@ -1,0 +1,42 @@
+import { createParser } from 'eventsource-parser';
+
+/** One event of a `text/event-stream`. */
+export interface StreamEvent {
+	/** The event's name; undefined where the stream names none. */
+	name?: string;
+	data: string;
+}
+
+/**
+ * Reads events out of bytes, however they are cut. An event that the end of the stream cuts off is
+ * given out if its data is whole.
+ * @see contract, "Events"
+ */
+export async function* readEvents(text: AsyncIterable<string>): AsyncGenerator<StreamEvent> {
+	let ready: StreamEvent[] = [];
+	const parser = createParser({
+		onEvent: ({ event, data }) => ready.push({ name: event, data }),
+	});
+	const taken = () => {
+		const events = ready;
+		ready = [];
+		return events;
+	};
+	for await (const piece of text) {
+		parser.feed(piece);
+		yield* taken();
+	}
+	parser.feed('\n\n');
+	yield* taken();
+}
+
+/** Decodes bytes as UTF-8, a character cut in two included, and drops a byte order mark. */
+export async function* decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+	const decoder = new TextDecoder();
+	for await (const chunk of bytes) {
+		const text = decoder.decode(chunk, { stream: true });
+		if (text !== '') yield text;
+	}
+	const rest = decoder.decode();
+	if (rest !== '') yield rest;
+}

@@ -1,0 +1,171 @@
+import {
+	NetworkError,
+	quotable,
+	StatusError,
+	type FailureFacts,
+	type ModelAccessError,
+} from './errors';
+import { fieldsOf, parseJson } from './json';
+import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from './retry';
+import { retryAfterSeconds } from './retry-after';
+import { statusMeaning } from './status-table';
+import type { Time } from './time';
+import { header, type FaultKind, type GatewayReply, type TransportFault } from './transport';
+
+/** Takes secrets out of text that somebody else wrote. */
+export type Redact = (text: string) => string;
+
+/** Whether a reply is a web page: a wrong address, a login page, a firewall. Contract, "Errors" 5. */
+export function isHtml(reply: GatewayReply): boolean {
+	return (
+		/\bhtml\b/i.test(header(reply.headers, 'content-type') ?? '') ||
+		/^\s*<(!doctype|html|head|body)\b/i.test(reply.body.slice(0, 1000))
+	);
+}
+
+export const HTML_ADVICE =
+	'A web page in place of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway. Open the Base URL of the credential in a browser to see the page.';
+
+/** What to do where a request may have been executed although its answer is not here. */
+export const IN_DOUBT_ADVICE: Record<RequestKind, string> = {
+	read: '',
+	response:
+		'The request may have been executed and charged. Check the usage in the gateway’s console before you send it again.',
+	image:
+		'An image task may exist and be charged although no task ID arrived. Check the usage in the gateway’s console before you submit it again.',
+};
+
+/** What went wrong with one exchange, before it is known whether it is final. */
+export interface Failure {
+	outcome: Outcome;
+	advice: string;
+	facts: Omit<FailureFacts, 'advice' | 'retryable'>;
+	toError(facts: FailureFacts): ModelAccessError;
+}
+
+/** The facts of a failure, now that it is known what the request was. */
+export function factsOf(
+	{ advice, facts, outcome }: Failure,
+	kind: RequestKind,
+	mayRetry: boolean,
+	executed: boolean,
+): FailureFacts {
+	const doubt = executed ? IN_DOUBT_ADVICE[kind] : '';
+	return {
+		...facts,
+		advice: [doubt, advice].filter(Boolean).join(' '),
+		retryable: mayRetry && (kind === 'read' || outcome !== 'internalError'),
+	};
+}
+
+/** A reply with an error status, as a failure. Contract, "Errors". */
+export function replyFailure(
+	{ redact, time }: { redact: Redact; time: Time },
+	reply: GatewayReply,
+): Failure {
+	const { title, advice } = statusMeaning(reply.status);
+	const said = gatewayError(redact, reply);
+	const retryAfter = retryAfterSeconds(reply.headers, time.now());
+	return {
+		outcome: statusOutcome(reply.status),
+		advice: said.message === HTML_MESSAGE ? `${advice} ${HTML_ADVICE}` : advice,
+		facts: {
+			httpStatus: reply.status,
+			type: said.type,
+			code: said.code,
+			requestId: requestIdOf(redact, reply),
+			retryAfter,
+		},
+		toError: (facts) =>
+			new StatusError(
+				`${title} (HTTP ${reply.status})${said.message ? `: ${said.message}` : ''}`,
+				facts,
+			),
+	};
+}
+
+const FAULT_MEANINGS: Record<Exclude<FaultKind, 'cancelled'>, { title: string; advice: string }> = {
+	unreached: {
+		title: 'The gateway cannot be reached',
+		advice:
+			'Check the Base URL of the credential, that the gateway is running, and that this machine may connect to it.',
+	},
+	timeout: {
+		title: 'The gateway did not answer in time',
+		advice: 'Raise the Timeout option if the request needs longer.',
+	},
+	lost: {
+		title: 'The connection to the gateway was lost before its answer was here',
+		advice: 'Check the network and the proxies between n8n and the gateway.',
+	},
+	certificate: {
+		title: 'The gateway’s TLS certificate is not accepted',
+		advice:
+			'Check the host in the Base URL. The gateway needs a valid certificate for it; verification is not switched off, since the key would be readable on the way.',
+	},
+	blocked: {
+		title: 'n8n’s own protection refuses to connect to the gateway’s address',
+		advice:
+			'The address is in a private network that this n8n instance does not allow (SSRF protection). Ask its administrator to allow the host.',
+	},
+};
+
+/** A missing reply, as a failure. */
+export function faultFailure(fault: TransportFault): Failure {
+	const kind = fault.kind as Exclude<FaultKind, 'cancelled'>;
+	const { title, advice } = FAULT_MEANINGS[kind];
+	const reason = fault.detail ?? fault.code;
+	return {
+		outcome: faultOutcome(kind),
+		advice,
+		facts: {},
+		toError: (facts) => new NetworkError(reason ? `${title} (${reason})` : title, facts),
+	};
+}
+
+const HTML_MESSAGE = 'a web page (HTML) in place of JSON';
+
+/** The error object of the contract ("Resources"), or what else of the body can be quoted. */
+function gatewayError(redact: Redact, reply: GatewayReply) {
+	const quote = (value: unknown) =>
+		typeof value === 'string' && value !== '' ? quotable(redact(value)) : undefined;
+	const body = parseJson(reply.body);
+	if (body === undefined && isHtml(reply)) return { message: HTML_MESSAGE };
+	const error = innermostError(body);
+	if (typeof error === 'string') return { message: quote(error) };
+	const { type, code, message } = error;
+	return {
+		type: quote(type),
+		code: quote(typeof code === 'number' ? String(code) : code),
+		message: quote(message) ?? quote(reply.body),
+	};
+}
+
+/** How deep an error object may be wrapped into others. */
+const DEEPEST_ERROR = 3;
+
+function innermostError(body: unknown): Record<string, unknown> | string {
+	let error: unknown = body;
+	for (let depth = 0; depth < DEEPEST_ERROR; depth++) {
+		const inner = fieldsOf(error).error;
+		if (inner === undefined || inner === null) break;
+		error = inner;
+	}
+	return typeof error === 'string' ? error : fieldsOf(error);
+}
+
+/** The reply's `X-Request-ID`. */
+export function requestIdOf(
+	redact: Redact,
+	reply: Pick<GatewayReply, 'headers'>,
+): string | undefined {
+	const id = header(reply.headers, 'x-request-id');
+	return id === undefined ? undefined : quotable(redact(id), 200);
+}
+
+/** What to say of a success reply that can't be used, by the kind of request. */
+export function unusableAnswerAdvice(kind: RequestKind): string {
+	return (
+		IN_DOUBT_ADVICE[kind] || 'The address may not be that of a gateway with the Model Access API.'
+	);
+}

@@ -1,0 +1,63 @@
+import { InputError } from './errors';
+import { fieldsOf, parseJson } from './json';
+
+/** Who speaks in a message. */
+export type Role = 'user' | 'assistant' | 'system' | 'developer';
+
+/** One content part of a message. */
+export type ContentPart =
+	| { type: 'input_text' | 'output_text'; text: string }
+	| { type: 'input_image'; image_url: string; detail?: string }
+	| { type: 'input_file'; filename: string; file_data: string };
+
+export interface Message {
+	role: Role;
+	content: string | ContentPart[];
+}
+
+/** A text as a content part: what an assistant said is output. */
+export function textPart(role: Role, text: string): ContentPart {
+	return { type: role === 'assistant' ? 'output_text' : 'input_text', text };
+}
+
+/** The contract's hint for a Chat Completions body. Contract, "Errors" (400). */
+export const MESSAGES_HINT =
+	'Responses uses "input"; "messages" belongs to the Chat Completions interface. Give the items of "messages" alone, as the input.';
+
+/**
+ * Reads `input` as JSON: a list of input items, one item, or a text.
+ * @param value a list or text from an expression, or JSON text. Text that does not begin like JSON
+ * is taken as it is
+ * @param parseField parses JSON text, and says where it breaks
+ * @throws {InputError} nothing there, a whole request body, or something that is no input
+ * @see contract, "Response request" (`input`)
+ */
+export function inputFromJson(
+	value: unknown,
+	field: string,
+	parseField: (text: string) => unknown,
+): string | unknown[] {
+	const advice =
+		'Enter a list of input items, such as [{ "role": "user", "content": "Hello" }], or a text.';
+	const parsed = typeof value === 'string' ? parsedInput(value, parseField) : value;
+	if (typeof parsed === 'string' && parsed.trim() !== '') return parsed;
+	if (Array.isArray(parsed) && parsed.length > 0) return parsed as unknown[];
+	const fields = fieldsOf(parsed);
+	if ('messages' in fields) throw new InputError(field, 'holds "messages"', MESSAGES_HINT);
+	if ('input' in fields) {
+		throw new InputError(
+			field,
+			'is a whole request body',
+			'Enter the value of "input" alone; other fields belong into the options, or into Extra Body.',
+		);
+	}
+	if ('role' in fields || 'type' in fields) return [parsed];
+	const empty = parsed === undefined || parsed === null || parsed === '' || Array.isArray(parsed);
+	throw new InputError(field, empty ? 'is empty' : 'is no input for a model', advice);
+}
+
+function parsedInput(text: string, parseField: (text: string) => unknown): unknown {
+	if (/^\s*[[{]/.test(text)) return parseField(text);
+	const quoted = /^\s*"/.test(text) ? parseJson(text) : undefined;
+	return typeof quoted === 'string' ? quoted : text.trim();
+}

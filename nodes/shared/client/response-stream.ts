@@ -1,0 +1,156 @@
+import { CancelledError, ModelAccessError, quotable, StreamError } from './errors';
+import { decode, readEvents } from './event-stream';
+import { IN_DOUBT_ADVICE, requestIdOf } from './failure';
+import { openExchange, parseAnswer, type Client } from './request';
+import { createdResponse, type CreatedResponse } from './response';
+import { outputText } from './response-output';
+import { ResponseAssembly, type StreamEnd } from './response-assembly';
+import { TransportFault, type OpenReply } from './transport';
+import { Watch } from './watch';
+
+export interface StreamSettings {
+	/** Milliseconds without a byte after which the connection is given up. */
+	idleMs: number;
+	/** Told of each piece of text, as it comes. */
+	onText?: (text: string) => void;
+}
+
+/**
+ * Asks a model for a response and reads it as it comes. A gateway that answers with a JSON document
+ * in place of a stream is understood too.
+ *
+ * The client's time-out bounds the whole of it, the idle time-out each silence.
+ * @throws {StreamError} the answer broke off or failed; it carries the text received so far
+ * @throws {ModelAccessError} see `exchange`, as long as no answer has begun
+ * @see contract, "POST /v1/responses" and "Events"
+ */
+export async function streamResponse(
+	client: Client,
+	body: Record<string, unknown>,
+	{ idleMs, onText }: StreamSettings,
+): Promise<CreatedResponse> {
+	const message = { method: 'POST', path: '/responses', body: { ...body, stream: true } } as const;
+	const reply = await openExchange(client, 'response', message);
+	const watch = new Watch(client, { idleMs, endsAt: client.time.now() + client.timeoutMs });
+	const assembly = new ResponseAssembly();
+	const close = () => reply.close();
+	watch.signal.addEventListener('abort', close, { once: true });
+	try {
+		return await watch.over(async () => await read(client, reply, assembly, watch, onText));
+	} catch (error) {
+		throw brokenOff(client, error, { reply, assembly, watch });
+	} finally {
+		reply.close();
+	}
+}
+
+async function read(
+	client: Client,
+	reply: OpenReply,
+	assembly: ResponseAssembly,
+	watch: Watch,
+	onText: StreamSettings['onText'],
+): Promise<CreatedResponse> {
+	const text = decode(watch.noting(reply.chunks));
+	const head = await beginning(text);
+	if (/^\s*[{<]/.test(head)) {
+		const document = [head];
+		for await (const piece of text) document.push(piece);
+		const answer = parseAnswer(client, 'response', { ...reply, body: document.join('') });
+		const created = createdResponse(client, answer);
+		onText?.(outputText(created.response));
+		return created;
+	}
+	for await (const event of readEvents(resumed(head, text))) {
+		const end = assembly.take(event, onText);
+		if (end?.kind === 'error') throw failedStream(client, end);
+		if (end?.kind === 'response') {
+			const { status, headers } = reply;
+			const answer = {
+				json: end.response,
+				reply: { status, headers, body: '' },
+				requestId: requestIdOf(client.redact, reply),
+			};
+			return createdResponse(client, answer);
+		}
+	}
+	throw new StreamError('The answer ended before it was complete', {
+		advice: IN_DOUBT_ADVICE.response,
+		retryable: false,
+	});
+}
+
+/** The text up to its first character that is no white space. */
+async function beginning(text: AsyncGenerator<string>): Promise<string> {
+	let head = '';
+	while (head.trim() === '') {
+		const { done, value } = await text.next();
+		if (done) break;
+		head += value;
+	}
+	return head;
+}
+
+async function* resumed(head: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+	yield head;
+	yield* rest;
+}
+
+function failedStream(
+	{ redact }: Client,
+	{ error }: Extract<StreamEnd, { kind: 'error' }>,
+): StreamError {
+	const said = (value: unknown) =>
+		typeof value === 'string' && value !== '' ? quotable(redact(value)) : undefined;
+	const type = error.type === 'error' ? undefined : said(error.type);
+	return new StreamError(
+		`The model’s response failed: ${said(error.message) ?? said(error.code) ?? 'the gateway gave no reason'}`,
+		{ type, code: said(error.code), retryable: false, advice: IN_DOUBT_ADVICE.response },
+	);
+}
+
+/** Whatever ended a stream that had begun, as an error with the text received so far. */
+function brokenOff(
+	client: Client,
+	error: unknown,
+	{ reply, assembly, watch }: { reply: OpenReply; assembly: ResponseAssembly; watch: Watch },
+): unknown {
+	const failure = client.signal?.aborted
+		? new CancelledError()
+		: watch.expired || error instanceof TransportFault
+			? connectionError(client, watch, error)
+			: error;
+	if (!(failure instanceof ModelAccessError)) return failure;
+	failure.facts.requestId ??= requestIdOf(client.redact, reply);
+	const { partialText } = assembly;
+	if (partialText !== '') failure.facts.partialText ??= partialText;
+	return failure;
+}
+
+function connectionError(client: Client, watch: Watch, error: unknown): ModelAccessError {
+	if (watch.expired === 'idle') {
+		return interrupted(
+			`Nothing arrived for ${watch.limits.idleMs / 1000} s in the middle of the answer`,
+			'Raise the Idle Timeout option if the model pauses for longer.',
+		);
+	}
+	if (watch.expired === 'total') {
+		return interrupted(
+			`The answer was not complete within ${client.timeoutMs / 1000} s`,
+			'Raise the Timeout option if answers take longer.',
+		);
+	}
+	const { kind, code } = error as TransportFault;
+	if (kind === 'cancelled') return new CancelledError();
+	return interrupted(
+		`The connection was lost in the middle of the answer${code ? ` (${code})` : ''}`,
+		'Check the network and the proxies between n8n and the gateway.',
+	);
+}
+
+function interrupted(message: string, advice: string): StreamError {
+	return new StreamError(message, {
+		advice: `${IN_DOUBT_ADVICE.response} ${advice}`,
+		retryable: false,
+	});
+}

@@ -1,0 +1,83 @@
+import type { Client } from './request';
+import { TransportFault } from './transport';
+
+export interface WatchLimits {
+	/** Milliseconds in which something has to arrive. */
+	idleMs: number;
+	/** When all has to be here: milliseconds since the epoch. */
+	endsAt?: number;
+}
+
+/**
+ * Ends a transfer on which nothing happens, or which takes too long. It is one watchdog for the
+ * whole of it, not a timer for each chunk: a wait that lost its race keeps its timer until it
+ * fires.
+ */
+export class Watch {
+	/** Which limit was reached, if one was. */
+	expired?: 'idle' | 'total';
+	private readonly controller = new AbortController();
+	private readonly ended = new AbortController();
+	private last: number;
+
+	constructor(
+		private readonly client: Pick<Client, 'time' | 'signal'>,
+		readonly limits: WatchLimits,
+	) {
+		this.last = client.time.now();
+	}
+
+	/** Aborted when a limit is reached, and when the client is cancelled. */
+	get signal(): AbortSignal {
+		return this.controller.signal;
+	}
+
+	/** Something arrived. */
+	touch() {
+		this.last = this.client.time.now();
+	}
+
+	/** The chunks, each noted as it arrives. */
+	async *noting(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+		for await (const chunk of chunks) {
+			this.touch();
+			yield chunk;
+		}
+	}
+
+	/** Watches over `work` until it settles. */
+	async over<T>(work: () => Promise<T>): Promise<T> {
+		const { signal } = this.client;
+		const cancel = () => this.controller.abort(new TransportFault('cancelled'));
+		signal?.addEventListener('abort', cancel, { once: true });
+		if (signal?.aborted) cancel();
+		void this.watch();
+		try {
+			return await work();
+		} finally {
+			signal?.removeEventListener('abort', cancel);
+			this.ended.abort();
+		}
+	}
+
+	private async watch() {
+		const { time } = this.client;
+		try {
+			while (this.expired === undefined) {
+				await time.sleep(Math.max(1, this.due() - time.now()), this.ended.signal);
+				if (time.now() >= this.due()) this.expired = this.reached();
+			}
+			this.controller.abort(new TransportFault('timeout'));
+		} catch {
+			// The transfer has ended; there is nothing to watch.
+		}
+	}
+
+	private due(): number {
+		return Math.min(this.last + this.limits.idleMs, this.limits.endsAt ?? Infinity);
+	}
+
+	private reached(): 'idle' | 'total' {
+		return this.due() === this.limits.endsAt ? 'total' : 'idle';
+	}
+}
