@@ -8,7 +8,8 @@ import {
 import type { Time } from '../../nodes/shared/client/time';
 import { execute, type Resource } from '../../nodes/shared/n8n/operation';
 import { startGateway, type Gateway, type GatewayOptions, type ImageTask } from '../gateway';
-import { runNode, runNodeToError, type RunNodeOptions } from '../support/engine';
+import { runNode, runNodeToError, type RunNodeOptions, type RunRecord } from '../support/engine';
+import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../support/virtual-time';
 
 /** A node of ours, its waits on a clock that the test drives. */
@@ -55,7 +56,8 @@ export interface Story {
 
 /**
  * Starts a story. Its gateway's tasks take 6 s and its pictures are small, unless the options say
- * otherwise.
+ * otherwise. After each run it looks for the key in all that the run left behind, and at the end
+ * for an Authorization header at the storage host.
  */
 export async function startStory(options: GatewayOptions = {}): Promise<Story> {
 	const time = new VirtualTime();
@@ -77,21 +79,48 @@ export async function startStory(options: GatewayOptions = {}): Promise<Story> {
 			...rest,
 		} satisfies RunNodeOptions;
 	};
+	const run = async (node: INodeType, parameters: IDataObject, given?: StoryOptions) => {
+		const options = settings(node, parameters, given);
+		const ended = await runNode(options);
+		const { outputs, hints, nodeContext, runExecutionData } = ended;
+		expectKeyHidden(options, ended, outputs, hints, nodeContext, runExecutionData);
+		return ended;
+	};
+	const runToError = async (node: INodeType, parameters: IDataObject, given?: StoryOptions) => {
+		const options = settings(node, parameters, given);
+		const failed = await runNodeToError(options);
+		expectKeyHidden(options, failed, failed.error);
+		return failed;
+	};
 	return {
 		time,
 		gateway,
 		access,
-		text: async (parameters, given) => await runNode(settings(textNode(time), parameters, given)),
-		textError: async (parameters, given) =>
-			await runNodeToError(settings(textNode(time), parameters, given)),
-		image: async (parameters, given) => await runNode(settings(imageNode(time), parameters, given)),
-		imageError: async (parameters, given) =>
-			await runNodeToError(settings(imageNode(time), parameters, given)),
+		text: async (parameters, given) => await run(textNode(time), parameters, given),
+		textError: async (parameters, given) => await runToError(textNode(time), parameters, given),
+		image: async (parameters, given) => await run(imageNode(time), parameters, given),
+		imageError: async (parameters, given) => await runToError(imageNode(time), parameters, given),
 		close: async () => {
 			await gateway.close();
 			if (gateway.crashes.length > 0) throw new AggregateError(gateway.crashes, 'Gateway crashed');
+			if (gateway.storageRequests.some(({ headers }) => headers.authorization !== undefined)) {
+				throw new Error('The storage host has seen an Authorization header');
+			}
 		},
 	};
+}
+
+/** The shortest key that is not found by chance. */
+const SHORTEST_KEY = 8;
+
+/** Whatever a run did, its key stands nowhere in what it left behind. */
+function expectKeyHidden(
+	{ credentials }: { credentials: { modelAccessApi: Access } },
+	{ logs, uiMessages, chunks }: RunRecord,
+	...things: unknown[]
+) {
+	const key = credentials.modelAccessApi.apiKey.trim();
+	if (key.length >= SHORTEST_KEY) expectNoSecret(key, logs, uiMessages, chunks, ...things);
 }
 
 /** A resource locator as the editor saves it. */
