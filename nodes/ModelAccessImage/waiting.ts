@@ -5,7 +5,7 @@ import type { PictureOrigin } from '../shared/client/pictures';
 import type { Client } from '../shared/client/request';
 import type { ItemScope } from '../shared/n8n/items';
 import { maxRetriesOption, timeoutOption } from '../shared/n8n/option-fields';
-import { numberParameter } from '../shared/n8n/parameters';
+import { numberParameter, secondsParameter } from '../shared/n8n/parameters';
 import { deliver, type Delivery } from './delivery';
 
 /** The options of everything that waits for a task. */
@@ -83,7 +83,7 @@ export function boundedClient(item: ItemScope): Client {
 	const { timeout, maxRetries, maxWait } = item.options;
 	const wait = numberParameter(maxWait, { field: 'Max Wait', fallback: 900, min: 0 });
 	return item.client({
-		timeoutMs: numberParameter(timeout, { field: 'Timeout', fallback: 60, min: 1 }) * 1000,
+		timeoutMs: secondsParameter(timeout, 'Timeout', 60),
 		maxRetries: numberParameter(maxRetries, { field: 'Max Retries', fallback: 3, min: 0 }),
 		deadline: item.connection.time.now() + wait * 1000,
 	});

@@ -79,10 +79,10 @@ export class FailedTaskError extends TaskError {}
 /** The picture could not be fetched from where the gateway stored it. */
 export class DownloadError extends ModelAccessError {}
 
-/** The execution was cancelled, or its batch had failed. Nothing was sent after that. */
+/** The execution was canceled, or its batch had failed. Nothing was sent after that. */
 export class CancelledError extends ModelAccessError {
 	constructor() {
-		super('The execution was cancelled', {
+		super('The execution was canceled', {
 			advice: 'Nothing more was sent. A task that had been accepted goes on at the gateway.',
 			retryable: false,
 		});

@@ -43,6 +43,18 @@ export function optionalNumber(
 }
 
 /**
+ * Reads a duration that a user set in seconds, perhaps by an expression.
+ * @param fallback seconds
+ * @returns milliseconds
+ * @throws {InputError} it is no number, or not above 0
+ */
+export function secondsParameter(value: unknown, field: string, fallback: number): number {
+	const seconds = numberParameter(value, { field, fallback, min: 0 });
+	if (seconds === 0) throw new InputError(field, 'is 0', 'Enter a number of seconds above 0.');
+	return seconds * 1000;
+}
+
+/**
  * Reads a JSON object, from an expression that yields one or from text.
  * @param value what n8n evaluated
  * @param field the name on the field

@@ -17,7 +17,7 @@ import {
 	optionsCollection,
 	timeoutOption,
 } from '../../../shared/n8n/option-fields';
-import { jsonParameter, numberParameter } from '../../../shared/n8n/parameters';
+import { jsonParameter, numberParameter, secondsParameter } from '../../../shared/n8n/parameters';
 import { messageRows, messagesOf } from './message-rows';
 import { answerPictures, picturesFieldOption } from './answer-pictures';
 import { bodyFieldsOf, requestBodyOptions } from './request-options';
@@ -108,7 +108,7 @@ export const create: Operation = {
 			...bodyFieldsOf(item),
 		});
 		const client = boundedClient(item);
-		const idleMs = secondsOf(item.options.idleTimeout, 'Idle Timeout', 60);
+		const idleMs = secondsParameter(item.options.idleTimeout, 'Idle Timeout', 60);
 		const onText = item.beginStream();
 		const streamed = item.parameter('stream') === true || onText !== undefined;
 		const created = streamed
@@ -135,14 +135,9 @@ async function inputOf(item: ItemScope): Promise<unknown> {
 	}
 }
 
-/** Milliseconds of an option in seconds. */
-function secondsOf(value: unknown, field: string, fallback: number): number {
-	return numberParameter(value, { field, fallback, min: 1 }) * 1000;
-}
-
 function boundedClient(item: ItemScope): Client {
 	const { timeout, maxRetries } = item.options;
-	const timeoutMs = secondsOf(timeout, 'Timeout', 300);
+	const timeoutMs = secondsParameter(timeout, 'Timeout', 300);
 	return item.client({
 		timeoutMs,
 		maxRetries: numberParameter(maxRetries, { field: 'Max Retries', fallback: 3, min: 0 }),
