@@ -43,6 +43,10 @@ export class ScriptedTransport implements Transport {
 		if (next instanceof TransportFault) throw next;
 		return next;
 	}
+
+	async open(): Promise<never> {
+		throw new Error('nothing here is streamed');
+	}
 }
 
 /** A reply; an object becomes JSON. */

@@ -294,9 +294,9 @@ test('a fault’s detail goes before its code', async () => {
 });
 
 test('an error that is none of the network passes as it is', async () => {
-	const { client } = arrange();
+	const { client, transport } = arrange();
 	const bug = new TypeError('a bug');
-	client.transport = { send: async () => await Promise.reject(bug) };
+	transport.send = async () => await Promise.reject(bug);
 	await expect(request(client, 'read', message('read'))).rejects.toBe(bug);
 });
 

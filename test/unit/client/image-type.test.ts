@@ -1,0 +1,79 @@
+import { PNG } from 'pngjs';
+import { IMAGE_TYPE_BYTES, imageType } from '../../../nodes/shared/client/image-type';
+
+/** Bytes of a text in which each character stands for one byte, with something behind them. */
+function file(start: string, size = 64): Uint8Array {
+	return Buffer.from(start.padEnd(size, '\x01'), 'latin1');
+}
+
+describe('an image is known by its first bytes', () => {
+	test.each([
+		['PNG', '\x89PNG\r\n\x1a\n', 'image/png', 'png'],
+		['JPEG (JFIF)', '\xff\xd8\xff\xe0\0\x10JFIF', 'image/jpeg', 'jpg'],
+		['JPEG (EXIF)', '\xff\xd8\xff\xe1\0\x10Exif', 'image/jpeg', 'jpg'],
+		['GIF 87a', 'GIF87a', 'image/gif', 'gif'],
+		['GIF 89a', 'GIF89a', 'image/gif', 'gif'],
+		['WebP', 'RIFF\x24\n\x02\0WEBPVP8 ', 'image/webp', 'webp'],
+		[
+			'WebP whose size is a line break',
+			'RIFF\n\n\r\n\x00WEBP'.replace('\x00', ''),
+			'image/webp',
+			'webp',
+		],
+		['AVIF', '\0\0\0\x20ftypavif', 'image/avif', 'avif'],
+		['HEIC', '\0\0\0\x18ftypheic', 'image/heic', 'heic'],
+		['TIFF, little endian', 'II*\0', 'image/tiff', 'tiff'],
+		['TIFF, big endian', 'MM\0*', 'image/tiff', 'tiff'],
+		['SVG', '<svg xmlns="http://www.w3.org/2000/svg">', 'image/svg+xml', 'svg'],
+		['SVG without attributes', '<svg><path/></svg>', 'image/svg+xml', 'svg'],
+		['SVG after white space', '\n  <svg viewBox="0 0 1 1">', 'image/svg+xml', 'svg'],
+		['SVG after a byte order mark', '\xef\xbb\xbf<svg >', 'image/svg+xml', 'svg'],
+		['SVG as XML', '<?xml version="1.0"?>\n<svg xmlns="x">', 'image/svg+xml', 'svg'],
+		['SVG after a comment', '<?xml version="1.0"?><!-- made\nby --><svg >', 'image/svg+xml', 'svg'],
+		[
+			'SVG with a document type',
+			'<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x">\n<svg >',
+			'image/svg+xml',
+			'svg',
+		],
+	])('%s', (_, start, mimeType, extension) => {
+		expect(imageType(file(start))).toEqual({ mimeType, extension });
+	});
+
+	test('a real PNG', () => {
+		const png = PNG.sync.write(new PNG({ width: 3, height: 2 }));
+		expect(imageType(png)).toEqual({ mimeType: 'image/png', extension: 'png' });
+		expect(imageType(png.subarray(0, IMAGE_TYPE_BYTES))).toEqual(imageType(png));
+	});
+
+	test('a file that is large', () => {
+		expect(imageType(file('GIF89a', 1_000_000))?.extension).toBe('gif');
+	});
+});
+
+describe('anything else is no image', () => {
+	test.each([
+		['nothing', ''],
+		['one byte', '\x89'],
+		['half a PNG signature', '\x89PNG'],
+		['a PNG whose line ends were changed', '\x89PNG\n\x1a\n'],
+		['HTML', '<!DOCTYPE html><html></html>'],
+		['HTML with a picture in it', '<html><body><svg width="1"></svg></body></html>'],
+		['HTML that speaks of SVG', '<!doctype html><title>svg</title>'],
+		['JSON', '{"error":{"message":"GIF89a"}}'],
+		['XML of an error', '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'],
+		['text that begins like SVG', '<svgfoo>'],
+		['text with WEBP in it', '12345678WEBP'],
+		['sound', 'RIFF\x24\n\x02\0WAVEfmt '],
+		['a film', '\0\0\0\x20ftypisom'],
+		['PDF', '%PDF-1.7'],
+		['ZIP', 'PK\x03\x04'],
+		['text', 'GIF is a file format'],
+	])('%s', (_, start) => {
+		expect(imageType(Buffer.from(start, 'latin1'))).toBeUndefined();
+	});
+
+	test('a signature further back', () => {
+		expect(imageType(file(`${' '.repeat(300)}GIF89a`, 400))).toBeUndefined();
+	});
+});
