@@ -299,7 +299,7 @@ describe('Cancelling the execution', () => {
 		await story.time.advance(60_000);
 		expect(story.gateway.requests).toHaveLength(sent);
 		expect(story.gateway.storageRequests).toHaveLength(fetched);
-		expect(run.error.message).toMatch(/^The execution was cancelled/);
+		expect(run.error.message).toMatch(/^The execution was canceled/);
 		return shown(run);
 	}
 
@@ -334,7 +334,7 @@ describe('Cancelling the execution', () => {
 		const error = await cancelledRun(generateImage(), 2000);
 
 		expect(story.gateway.tasks).toHaveLength(0);
-		expect(error.message).toBe('The execution was cancelled');
+		expect(error.message).toBe('The execution was canceled');
 	});
 
 	test('while a response is under way ends the request', async () => {
@@ -344,7 +344,7 @@ describe('Cancelling the execution', () => {
 			{ resource: 'response', operation: 'create', model: 'aurora-text-1', prompt: 'Hi' },
 			{ signal },
 		);
-		expect(error.message).toBe('The execution was cancelled');
+		expect(error.message).toBe('The execution was canceled');
 		expect(seconds()).toBeLessThanOrEqual(3);
 		expect(story.gateway.count()).toBe(1);
 	});
@@ -369,7 +369,7 @@ describe('Cancelling the execution', () => {
 			const { signal } = controller;
 			const error = shown(await story.imageError(generateImage(), { signal }));
 
-			expect(error.message).toMatch(/^The execution was cancelled/);
+			expect(error.message).toMatch(/^The execution was canceled/);
 			expect(`${error.message} ${error.description}`).toContain(story.gateway.tasks[0]!.id);
 			expect(seconds()).toBe(8);
 			await story.time.advance(120_000);
@@ -396,7 +396,7 @@ describe('Cancelling the execution', () => {
 		controller.abort();
 		const { error } = await story.imageError(generateImage(), { signal: controller.signal });
 
-		expect(error.message).toBe('The execution was cancelled');
+		expect(error.message).toBe('The execution was canceled');
 		expect(story.gateway.count()).toBe(0);
 	});
 
@@ -418,6 +418,6 @@ describe('Cancelling the execution', () => {
 			signal,
 			onError: 'continueRegularOutput',
 		});
-		expect(error.message).toMatch(/^The execution was cancelled/);
+		expect(error.message).toMatch(/^The execution was canceled/);
 	});
 });
