@@ -1,0 +1,149 @@
+import { PNG } from 'pngjs';
+import { InputError } from '../../../nodes/shared/client/errors';
+import { editForm, imageAddresses } from '../../../nodes/shared/client/image-edit';
+import { hasAlpha, PNG_ALPHA_BYTES } from '../../../nodes/shared/client/png-alpha';
+import { refusalOf } from './arrange';
+
+const REQUEST = { model: 'image-1', prompt: 'make it blue' };
+
+function upload(name: string, type = 'image/png') {
+	return { name, bytes: new Blob([name], { type }) };
+}
+
+/** Each part: its name, and its text, or its file’s name, type and content. */
+async function partsOf(form: FormData): Promise<unknown[]> {
+	return await Promise.all(
+		[...form.entries()].map(async ([name, value]) =>
+			typeof value === 'string'
+				? [name, value]
+				: [name, value.name, value.type, await value.text()],
+		),
+	);
+}
+
+describe('the form of an edit', () => {
+	test('has one image as image', async () => {
+		expect(await partsOf(editForm(REQUEST, [upload('a.png')]))).toEqual([
+			['model', 'image-1'],
+			['prompt', 'make it blue'],
+			['image', 'a.png', 'image/png', 'a.png'],
+		]);
+	});
+
+	test('has several images as image[], in order, and the mask behind them', async () => {
+		const form = editForm(
+			REQUEST,
+			[upload('b.jpg', 'image/jpeg'), upload('a.png')],
+			upload('m.png'),
+		);
+		expect((await partsOf(form)).slice(2)).toEqual([
+			['image[]', 'b.jpg', 'image/jpeg', 'b.jpg'],
+			['image[]', 'a.png', 'image/png', 'a.png'],
+			['mask', 'm.png', 'image/png', 'm.png'],
+		]);
+	});
+
+	test('has every other field as text: objects as JSON, nothing for what is not set', async () => {
+		const form = editForm(
+			{ ...REQUEST, n: 2, hd: false, style: { a: [1] }, tags: ['x'], gone: undefined, none: null },
+			[upload('a.png')],
+		);
+		expect((await partsOf(form)).slice(2, -1)).toEqual([
+			['n', '2'],
+			['hd', 'false'],
+			['style', '{"a":[1]}'],
+			['tags', '["x"]'],
+		]);
+	});
+});
+
+describe('images by address', () => {
+	const A = 'https://example.com/a.png';
+	const B = 'http://example.com/b.png?x=1,2';
+	const DATA = 'data:image/png;base64,iVBORw0KGgo=';
+
+	test.each<[string, unknown, string[]]>([
+		['one', A, [A]],
+		['one with spaces', ` ${A}\n`, [A]],
+		['separated by commas', `${A},${B}`, [A, B]],
+		['separated by commas and spaces', `${A} ,  ${B}`, [A, B]],
+		['separated by line breaks', `${A}\r\n${B}\n`, [A, B]],
+		['a comma in an address', B, [B]],
+		['a data URL', DATA, [DATA]],
+		['data URLs and others', `${DATA},${A}\n${DATA}`, [DATA, A, DATA]],
+		['a list', [A, DATA], [A, DATA]],
+		['a list with holes', [A, '', null, undefined, B], [A, B]],
+	])('%s', (_, value, addresses) => {
+		expect(imageAddresses(value, 'Image URLs')).toEqual(
+			addresses.map((image_url) => ({ image_url })),
+		);
+	});
+
+	test.each<[string, unknown, string]>([
+		['nothing', '', 'is empty'],
+		['an empty list', [], 'is empty'],
+		['undefined', undefined, 'is empty'],
+		['a path', '/a.png', 'at position 1'],
+		['a file', 'file:///a.png', 'at position 1'],
+		['data that is no image', 'data:text/html,hi', 'at position 1'],
+		['an address that is none', `${A},https://[`, 'at position 2'],
+		['another type', [A, 5], 'at position 2'],
+	])('%s: refused', (_, value, problem) => {
+		const error = refusalOf(() => imageAddresses(value, 'Image URLs'));
+		expect(error).toBeInstanceOf(InputError);
+		expect(error).toMatchObject({ field: 'Image URLs' });
+		expect(error.message).toContain(problem);
+	});
+});
+
+describe('a PNG can be transparent', () => {
+	const png = (colorType: 0 | 2 | 4 | 6) =>
+		PNG.sync.write(new PNG({ width: 2, height: 2 }), { colorType, inputHasAlpha: true });
+
+	test.each([
+		[0, false],
+		[2, false],
+		[4, true],
+		[6, true],
+	] as const)('by its colour type %i: %s', (colorType, alpha) => {
+		expect(hasAlpha(png(colorType))).toBe(alpha);
+	});
+
+	/** A PNG with one more chunk behind its header. */
+	function withChunk(type: string, size: number): Buffer {
+		const plain = png(2);
+		const chunk = Buffer.alloc(12 + size);
+		chunk.writeUInt32BE(size);
+		chunk.write(type, 4, 'latin1');
+		return Buffer.concat([plain.subarray(0, 33), chunk, plain.subarray(33)]);
+	}
+
+	test('by a tRNS chunk, also behind other chunks', () => {
+		expect(hasAlpha(withChunk('tRNS', 6))).toBe(true);
+		expect(hasAlpha(withChunk('pHYs', 9))).toBe(false);
+		const both = withChunk('tRNS', 6);
+		const text = Buffer.alloc(12 + 500);
+		text.writeUInt32BE(500);
+		text.write('tEXt', 4, 'latin1');
+		expect(hasAlpha(Buffer.concat([both.subarray(0, 33), text, both.subarray(33)]))).toBe(true);
+	});
+
+	test('not by the letters tRNS within another chunk', () => {
+		const file = withChunk('tEXt', 40);
+		file.write('tRNS', 50, 'latin1');
+		expect(hasAlpha(file)).toBe(false);
+	});
+
+	test('not where the file ends too early, or lies about its length', () => {
+		expect(hasAlpha(new Uint8Array())).toBe(false);
+		expect(hasAlpha(png(2).subarray(0, 30))).toBe(false);
+		const lying = withChunk('tEXt', 4);
+		lying.writeUInt32BE(0xffffffff, 33);
+		expect(hasAlpha(lying.subarray(0, PNG_ALPHA_BYTES))).toBe(false);
+	});
+
+	test('when it is a part of a larger buffer', () => {
+		const file = Buffer.concat([Buffer.alloc(100, 1), withChunk('tRNS', 6)]);
+		expect(hasAlpha(file.subarray(100))).toBe(true);
+	});
+});
