@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { ModelAccess, resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
@@ -193,6 +194,28 @@ export function cancelledAfter(time: VirtualTime, ms: number): AbortSignal {
 	const controller = new AbortController();
 	void time.sleep(ms).then(() => controller.abort());
 	return controller.signal;
+}
+
+/** A host that is nowhere: {@link breakNetwork} says what becomes of connections to it. */
+export const NOWHERE = 'gateway.example.test';
+
+/**
+ * Lets each connection to {@link NOWHERE} fail with this error, as the system or TLS would.
+ * @returns how many connections were tried; `restore` ends it
+ */
+export function breakNetwork(error: Error & { code: string }) {
+	const tried = { connections: 0, restore: () => lookup.mockRestore() };
+	const original = dns.lookup;
+	const lookup = jest.spyOn(dns, 'lookup').mockImplementation(((
+		host: string,
+		options: dns.LookupOptions,
+		done: (error: NodeJS.ErrnoException | null) => void,
+	) => {
+		if (host !== NOWHERE) return original(host, options, done);
+		tried.connections++;
+		setImmediate(done, error);
+	}) as typeof dns.lookup);
+	return tried;
 }
 
 /** What n8n adds to an error for its user interface. */

@@ -1,12 +1,13 @@
-import nock from 'nock';
 import { errorReply, type RouteName } from '../gateway';
 import { storeBinaryInMemory, type FailedRun } from '../support/engine';
 import {
+	breakNetwork,
 	createResponse,
 	editImage,
 	generateImage,
 	getModels,
 	getTask,
+	NOWHERE,
 	shown,
 	startStory,
 	submitted,
@@ -20,10 +21,7 @@ beforeEach(async () => {
 	await storeBinaryInMemory();
 	story = await startStory();
 });
-afterEach(async () => {
-	nock.cleanAll();
-	await story.close();
-});
+afterEach(async () => await story.close());
 
 type Kind = 'read' | 'response' | 'image';
 
@@ -357,7 +355,7 @@ describe('An answer without its fields', () => {
 });
 
 describe('A fault of the network below HTTP', () => {
-	const access = { baseUrl: 'https://gateway.example.test/v1' };
+	const access = { baseUrl: `https://${NOWHERE}/v1` };
 	const system = (code: string) => Object.assign(new Error(`${code} in the system`), { code });
 
 	test.each<[string, RegExp, RegExp, Record<Kind, number>]>([
@@ -377,22 +375,13 @@ describe('A fault of the network below HTTP', () => {
 		['DEPTH_ZERO_SELF_SIGNED_CERT', /TLS certificate/, /not switched off/, once],
 		['ERR_TLS_CERT_ALTNAME_INVALID', /TLS certificate/, /valid certificate/, once],
 	])('%s is named, and tried as often as is safe', async (code, message, advice, expected) => {
-		const cases: Array<[Kind, 'get' | 'post', string, Step]> = [
-			['read', 'get', '/v1/models', STEPS['Model → Get Many']!],
-			['response', 'post', '/v1/responses', STEPS['Response → Create']!],
-			['image', 'post', '/v1/images/generations/async', STEPS['Image → Generate']!],
-		];
-		for (const [kind, method, path, step] of cases) {
-			let requests = 0;
-			nock('https://gateway.example.test')
-				.persist()
-				.on('request', () => requests++)
-				.intercept(path, method)
-				.replyWithError(system(code));
+		for (const name of ['Model → Get Many', 'Response → Create', 'Image → Generate']) {
+			const step = STEPS[name]!;
+			const network = breakNetwork(system(code));
 			const run = await step.fail({ access });
-			nock.cleanAll();
+			network.restore();
 
-			expect(requests).toBe(expected[kind]);
+			expect(network.connections).toBe(expected[step.kind]);
 			expectReadable(run);
 			expect(run.error.message).toMatch(message);
 			expect(shown(run).description).toMatch(advice);

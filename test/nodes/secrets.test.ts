@@ -1,13 +1,14 @@
-import nock from 'nock';
 import { startGateway } from '../gateway';
 import { storeBinaryInMemory, type FailedRun } from '../support/engine';
 import { findSecret } from '../support/secrets';
 import {
+	breakNetwork,
 	createResponse,
 	editImage,
 	generateImage,
 	getModels,
 	getTask,
+	NOWHERE,
 	shown,
 	startStory,
 	submitted,
@@ -28,10 +29,7 @@ beforeEach(async () => {
 	story = await startStory();
 	key = story.access.apiKey;
 });
-afterEach(async () => {
-	nock.cleanAll();
-	await story.close();
-});
+afterEach(async () => await story.close());
 
 const STEPS: Array<[string, (options?: StoryOptions) => Promise<FailedRun>]> = [
 	['Model → Get Many', async (options) => await story.textError(getModels(), options)],
@@ -95,7 +93,7 @@ describe('A key that the gateway echoes', () => {
 			story.gateway.settings.intercept = () => ({
 				kind: 'reply',
 				status,
-				headers: kind === 'location' ? { Location: `/login?key=${key}` } : {},
+				headers: { Location: `/login?key=${key}` },
 				body: bodies[String(kind)],
 			});
 			const run = await fail();
@@ -103,13 +101,11 @@ describe('A key that the gateway echoes', () => {
 		});
 
 		test('in a fault of the network is in no error or log', async () => {
-			nock('https://gateway.example.test')
-				.persist()
-				.intercept(/.*/, 'GET')
-				.replyWithError(Object.assign(new Error(`lost with ${key}`), { code: 'ECONNRESET' }))
-				.intercept(/.*/, 'POST')
-				.replyWithError(Object.assign(new Error(`lost with ${key}`), { code: 'ECONNRESET' }));
-			const run = await fail({ access: { baseUrl: 'https://gateway.example.test' } });
+			const network = breakNetwork(
+				Object.assign(new Error(`lost with ${key}`), { code: 'ECONNRESET' }),
+			);
+			const run = await fail({ access: { baseUrl: `https://${NOWHERE}` } });
+			network.restore();
 
 			expect(run.error.message).toMatch(/connection to the gateway was lost/);
 			expect(findSecret(key, run.error, run.logs)).toEqual([]);
