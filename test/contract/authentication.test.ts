@@ -117,6 +117,13 @@ describe('Authentication', () => {
 		expect(gateway.tasks).toEqual([]);
 	});
 
+	it('4 — a group may have images and no edits', async () => {
+		const { client } = await setTheScene({ groups: { default: { edits: false } } });
+		const edit = await client.post('/v1/images/edits/async', {});
+		expect(edit.status).toBe(403);
+		expect((await client.generate()).status).toBe(202);
+	});
+
 	it('4 — an account without balance gets 403, and still lists models', async () => {
 		const { client, gateway } = await setTheScene();
 		const [response, picture] = [

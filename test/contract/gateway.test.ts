@@ -33,6 +33,18 @@ describe('The gateway › time', () => {
 		expect(states).toEqual(['processing', 'completed']);
 	});
 
+	it('may be a clock that cannot be interrupted: a client that leaves still ends its exchange', async () => {
+		const time = { now: () => 0, sleep: async () => await new Promise<void>(() => {}) };
+		const { client, gateway } = await setTheScene({ time, responseMs: 1 });
+		const leaving = new AbortController();
+		const sending = client.respond({}, { signal: leaving.signal });
+		while (gateway.inFlight === 0) await aTick();
+		leaving.abort();
+		await expect(sending).rejects.toThrow();
+		while (gateway.inFlight > 0) await aTick();
+		expect(gateway.requests[0]).toMatchObject({ status: 499, endedAt: 0 });
+	});
+
 	it('is real where none is given', async () => {
 		const { client } = await setTheScene({ time: undefined });
 		const { created_at } = (await client.respond()).json as { created_at: number };

@@ -189,7 +189,8 @@ describe('Endpoints › POST /v1/images/edits/async', () => {
 
 	it.each([
 		['without alpha channel', opaquePng(8, 6), 'must be a PNG with an alpha channel'],
-		['of another size', pngOf(6, 8, [0, 0, 0, 0]), 'must have the size of the image (8x6)'],
+		['of another width', pngOf(6, 6, [0, 0, 0, 0]), 'must have the size of the image (8x6)'],
+		['of another height', pngOf(8, 8, [0, 0, 0, 0]), 'must have the size of the image (8x6)'],
 		['that is no image', Buffer.from('hello'), 'is not an image'],
 	])('400 for a mask %s', async (_name, bytes, message) => {
 		const { client } = await setTheScene();

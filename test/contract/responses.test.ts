@@ -318,6 +318,21 @@ describe('States and transitions › Response', () => {
 		expect(enough.json).toMatchObject({ status: 'completed', incomplete_details: null });
 	});
 
+	it('incomplete: nothing follows the item that is cut, and it cites nothing that is cut off', async () => {
+		const { client } = await setTheScene();
+		const input = 'Hi you [[two]]';
+		const cut = await client.respond({
+			input,
+			max_output_tokens: 3,
+			tools: [{ type: 'web_search' }],
+		});
+		expect(cut.at('output')).toMatchObject([
+			{ type: 'web_search_call' },
+			{ type: 'message', content: [{ text: 'You said: Hi', annotations: [] }] },
+		]);
+		expect(cut.at('output')).toHaveLength(2);
+	});
+
 	it('failed: an error and no output', async () => {
 		const { client } = await setTheScene();
 		const answer = await client.respond({ input: 'Hi [[fail]]' });
