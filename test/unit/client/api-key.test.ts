@@ -18,6 +18,8 @@ describe('what copying adds to a key is taken off', () => {
 		['single typographic quotes', '‘sk-abc123’', 'sk-abc123'],
 		['quotes with spaces on both sides', ' " sk-abc123 " ', 'sk-abc123'],
 		['Bearer', 'Bearer sk-abc123', 'sk-abc123'],
+		['spaces before Bearer', '  Bearer sk-abc123', 'sk-abc123'],
+		['quotes with spaces behind Bearer', 'Bearer " sk-abc123 "', 'sk-abc123'],
 		['bearer in lower case', 'bearer sk-abc123', 'sk-abc123'],
 		['BEARER and several spaces', 'BEARER   sk-abc123', 'sk-abc123'],
 		['Bearer and a line break', 'Bearer\nsk-abc123\n', 'sk-abc123'],
@@ -52,6 +54,7 @@ describe('what could not be sent is refused by the name of its fault, without th
 		['a header in the key', 'sk-secret123\r\nX-Evil: 1', 'contains a line break'],
 		['a null', 'sk-secret\u0000123', 'control character'],
 		['a delete', 'sk-secret123\u007f', 'control character'],
+		['a quote alone', '"', 'contains a quote'],
 		['a quote in front', '"sk-secret123', 'contains a quote'],
 		['a quote behind', "sk-secret123'", 'contains a quote'],
 		['a quote inside', 'sk-"secret"123', 'contains a quote'],
@@ -160,6 +163,11 @@ describe('a key that somebody echoes is taken out', () => {
 	test('other text stays as it is', () => {
 		const text = 'model "sk-live" was not found; see https://example.com/docs?a=1%2F2';
 		expect(redact(text)).toBe(text);
+	});
+
+	test('a key of a few letters is left alone, since it would tear words apart', () => {
+		expect(keyRedactor('abc')('an abcess, abc')).toBe('an abcess, abc');
+		expect(keyRedactor('k3y!')('?key=k3y!')).toBe('?key=[API key]');
 	});
 
 	test('an empty key takes nothing out', () => {

@@ -45,6 +45,9 @@ describe('the base URL is forgiving in form', () => {
 			'https://api.example.com/v1/chat/completions',
 			'https://api.example.com/v1',
 		],
+		['…/v1/embeddings', 'https://api.example.com/v1/embeddings', 'https://api.example.com/v1'],
+		['LOCALHOST without a scheme', 'LOCALHOST:3000', 'https://localhost:3000/v1'],
+		['an endpoint in upper case', 'https://api.example.com/Models', 'https://api.example.com/v1'],
 		['an endpoint without /v1', 'https://api.example.com/models', 'https://api.example.com/v1'],
 		[
 			'an endpoint behind a prefix',

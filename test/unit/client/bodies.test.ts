@@ -69,6 +69,7 @@ describe('an error’s body', () => {
 
 	test.each([
 		['by its type', reply(400, 'Sign in', { 'content-type': 'text/html; charset=utf-8' })],
+		['by its type in capitals', reply(400, 'Sign in', { 'content-type': 'TEXT/HTML' })],
 		['by its beginning', reply(400, HTML)],
 		['by its beginning, after white space', reply(400, '\n  <html lang="en">')],
 		['by its beginning, in lower case', reply(400, '<!doctype HTML>')],
