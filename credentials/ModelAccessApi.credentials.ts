@@ -8,6 +8,7 @@ import type {
 import { normalizeApiKey } from '../nodes/shared/client/api-key';
 import { normalizeBaseUrl } from '../nodes/shared/client/base-url';
 import { InputError } from '../nodes/shared/client/errors';
+import { HTML_ADVICE } from '../nodes/shared/client/failure';
 import { statusMeaning } from '../nodes/shared/client/status-table';
 
 /** A gateway's address and a key for it. */
@@ -64,12 +65,7 @@ export class ModelAccessApi implements ICredentialType {
 
 	test: ICredentialTestRequest = {
 		request: { baseURL: '={{ $credentials.baseUrl }}', url: '/models' },
-		rules: [
-			...[401, 403, 404].map((value) => ({
-				type: 'responseCode' as const,
-				properties: { value, message: testMessage(value) },
-			})),
-		],
+		rules: TEST_RULES,
 	};
 }
 
@@ -107,6 +103,21 @@ function testMessage(status: number): string {
 	return `${title}. ${advice}`;
 }
 
+/** What the test says. n8n's types allow one kind of rule at a time, n8n itself any mixture. */
+const TEST_RULES = [
+	...[301, 302, 307, 308, 401, 403, 404].map((value) => ({
+		type: 'responseCode',
+		properties: { value, message: testMessage(value) },
+	})),
+	{
+		type: 'responseSuccessBody',
+		properties: {
+			key: 'data',
+			value: undefined,
+			message: `The address answers, but not with a list of models. ${HTML_ADVICE}`,
+		},
+	},
+] as ICredentialTestRequest['rules'];
 /**
  * The request with one absolute address, so that what was checked is what is sent.
  * @param typedBaseUrl as it stands in the credential, which n8n's test uses unchanged

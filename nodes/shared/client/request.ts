@@ -78,15 +78,18 @@ export async function exchange(
 
 /**
  * Sends a request and hands over its success reply as soon as its headers are here.
+ * @param idleMs milliseconds without a byte after which the connection is given up
  * @throws {ModelAccessError} see {@link attempts}
  */
 export async function openExchange(
 	client: Client,
 	kind: RequestKind,
 	message: Message,
+	idleMs: number,
 ): Promise<OpenReply> {
+	const timeoutMs = Math.min(client.timeoutMs, idleMs);
 	return await attempts<OpenReply>(client, kind, async () => {
-		return await client.transport.open({ ...message, timeoutMs: client.timeoutMs });
+		return await client.transport.open({ ...message, timeoutMs });
 	});
 }
 

@@ -30,7 +30,7 @@ export async function streamResponse(
 	{ idleMs, onText }: StreamSettings,
 ): Promise<CreatedResponse> {
 	const message = { method: 'POST', path: '/responses', body: { ...body, stream: true } } as const;
-	const reply = await openExchange(client, 'response', message);
+	const reply = await openExchange(client, 'response', message, idleMs);
 	const watch = new Watch(client, { idleMs, endsAt: client.time.now() + client.timeoutMs });
 	const assembly = new ResponseAssembly();
 	const close = () => reply.close();

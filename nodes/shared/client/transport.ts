@@ -39,7 +39,8 @@ export interface Transport {
 	/** @throws {TransportFault} where no reply came */
 	send(request: GatewayRequest): Promise<GatewayReply>;
 	/**
-	 * The same, as soon as the headers are here; the time-out ends there.
+	 * The same, as soon as the headers are here. The time-out bounds each silence of the connection,
+	 * before the headers and after.
 	 * @throws {TransportFault} where no reply came
 	 */
 	open(request: GatewayRequest): Promise<OpenReply>;

@@ -37,12 +37,32 @@ export class Watch {
 		this.last = this.client.time.now();
 	}
 
-	/** The chunks, each noted as it arrives. */
+	/**
+	 * The chunks, each noted as it arrives. They end by an error as soon as the signal is aborted,
+	 * also where the connection itself does not: what it still brings is nobody's then.
+	 */
 	async *noting(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-		for await (const chunk of chunks) {
-			this.touch();
-			yield chunk;
+		const iterator = chunks[Symbol.asyncIterator]();
+		try {
+			for (;;) {
+				const { done, value } = await this.unlessAborted(iterator.next());
+				if (done) return;
+				this.touch();
+				yield value;
+			}
+		} finally {
+			void iterator.return?.().catch(() => {});
 		}
+	}
+
+	/** Not a race with one promise for all chunks: that would keep something of each of them. */
+	private async unlessAborted<T>(work: Promise<T>): Promise<T> {
+		return await new Promise<T>((resolve, reject) => {
+			const onAbort = () => reject(this.signal.reason as Error);
+			if (this.signal.aborted) onAbort();
+			this.signal.addEventListener('abort', onAbort, { once: true });
+			work.then(resolve, reject).finally(() => this.signal.removeEventListener('abort', onAbort));
+		});
 	}
 
 	/** Watches over `work` until it settles. */

@@ -12,6 +12,11 @@ import { chunksOf, transportFault, type Readable } from './transport';
 export function pictureStorage(context: IExecuteFunctions): Storage<IBinaryData> {
 	return {
 		async open(url, signal): Promise<StoredReply<IBinaryData>> {
+			// A signal of its own ends the connection also when nobody wants the body: n8n's stream
+			// does not end by `destroy` while it waits for bytes.
+			const connection = new AbortController();
+			const abort = () => connection.abort();
+			signal.addEventListener('abort', abort, { once: true });
 			try {
 				const reply = (await context.helpers.httpRequest({
 					method: 'GET',
@@ -21,12 +26,14 @@ export function pictureStorage(context: IExecuteFunctions): Storage<IBinaryData>
 					returnFullResponse: true,
 					ignoreHttpStatusErrors: true,
 					disableFollowRedirect: true,
-					abortSignal: signal,
+					abortSignal: connection.signal,
 				})) as IN8nHttpFullResponse;
-				return storedReply(context, reply.body as unknown as Readable, reply, signal);
+				return storedReply(context, reply, () => {
+					signal.removeEventListener('abort', abort);
+					connection.abort();
+				});
 			} catch (error) {
-				signal.throwIfAborted();
-				throw transportFault(error);
+				throw signal.aborted ? signal.reason : transportFault(error);
 			}
 		},
 	};
@@ -34,21 +41,18 @@ export function pictureStorage(context: IExecuteFunctions): Storage<IBinaryData>
 
 function storedReply(
 	context: IExecuteFunctions,
-	body: Readable,
-	{ statusCode, headers }: IN8nHttpFullResponse,
-	signal: AbortSignal,
+	{ statusCode, headers, body }: IN8nHttpFullResponse,
+	discard: () => void,
 ): StoredReply<IBinaryData> {
-	const abort = () => body.destroy(signal.reason as Error);
-	signal.addEventListener('abort', abort, { once: true });
-	body.once('close', () => signal.removeEventListener('abort', abort));
+	const stream = body as unknown as Readable;
 	return {
 		status: statusCode,
 		headers: headers as Headers,
-		chunks: chunksOf(body),
+		chunks: chunksOf(stream),
 		async save({ name, mimeType }, chunks) {
-			return await context.helpers.prepareBinaryData(streamOf(chunks, body), name, mimeType);
+			return await context.helpers.prepareBinaryData(streamOf(chunks, stream), name, mimeType);
 		},
-		discard: () => body.destroy(),
+		discard,
 	};
 }
 

@@ -102,7 +102,8 @@ async function* readChunks(body: Readable): AsyncGenerator<Uint8Array> {
 	try {
 		for await (const chunk of body) yield chunk as Uint8Array;
 	} catch (error) {
-		throw transportFault(error);
+		const fault = transportFault(error);
+		throw fault instanceof TransportFault ? fault : new TransportFault('lost');
 	}
 }
 

@@ -51,6 +51,8 @@ const consuming = (original: Helper, time: VirtualTime): Helper =>
 		const stream = args.find((arg) => arg instanceof Readable);
 		if (!stream) return await time.track(original.apply(this, args));
 		const hold = new Hold(time);
+		// Until the first read: the storage makes a folder before.
+		hold.take();
 		countBetweenChunks(stream, hold);
 		try {
 			return await original.apply(this, args);
