@@ -157,7 +157,7 @@ describe('What Image → Generate refuses before anything is sent', () => {
 		],
 		['a file size below 0', { options: { maxFileSize: '={{ -1 }}' } }, /^Max File Size is below/],
 		['a time-out in words', { options: { timeout: '={{ "x" }}' } }, /^Timeout is not a number$/],
-		['a time-out of 0', { options: { timeout: '={{ 0 }}' } }, /^Timeout is below/],
+		['a time-out of 0', { options: { timeout: '={{ 0 }}' } }, /^Timeout is 0$/],
 		[
 			'retries in words',
 			{ options: { maxRetries: '={{ "x" }}' } },
