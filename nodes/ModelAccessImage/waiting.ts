@@ -4,7 +4,7 @@ import { waitForImageTask, type Observation } from '../shared/client/image-task'
 import type { PictureOrigin } from '../shared/client/pictures';
 import type { Client } from '../shared/client/request';
 import type { ItemScope } from '../shared/n8n/items';
-import { maxRetriesOption, timeoutOption } from '../shared/n8n/option-fields';
+import { maxRetriesOf, maxRetriesOption, timeoutOption } from '../shared/n8n/option-fields';
 import { numberParameter, secondsParameter } from '../shared/n8n/parameters';
 import { deliver, type Delivery } from './delivery';
 
@@ -84,7 +84,7 @@ export function boundedClient(item: ItemScope): Client {
 	const wait = numberParameter(maxWait, { field: 'Max Wait', fallback: 900, min: 0 });
 	return item.client({
 		timeoutMs: secondsParameter(timeout, 'Timeout', 60),
-		maxRetries: numberParameter(maxRetries, { field: 'Max Retries', fallback: 3, min: 0 }),
+		maxRetries: maxRetriesOf(maxRetries),
 		deadline: item.connection.time.now() + wait * 1000,
 	});
 }

@@ -6,7 +6,22 @@ export type StreamEnd =
 	/** `response.completed` or `response.incomplete`: here is the response. */
 	| { kind: 'response'; response: Record<string, unknown> }
 	/** `response.failed` or `error`: here is what the gateway says. */
-	| { kind: 'error'; error: Record<string, unknown>; responseId?: string };
+	| { kind: 'error'; error: Record<string, unknown> };
+
+/** An output item as its events tell it. */
+interface Told {
+	item: Record<string, unknown>;
+	/** Whether this is its final form. */
+	done: boolean;
+}
+
+/** A text of one content part. */
+interface Part {
+	item: number;
+	index: number;
+	kind: 'output_text' | 'refusal';
+	text: Text;
+}
 
 /**
  * Puts a response together from its events. Events are understood by `type`, or by the event's
@@ -17,8 +32,8 @@ export type StreamEnd =
  */
 export class ResponseAssembly {
 	private started: Record<string, unknown> = {};
-	private readonly items = new Map<number, Record<string, unknown>>();
-	private readonly parts = new Map<string, Text>();
+	private readonly items = new Map<number, Told>();
+	private readonly parts = new Map<string, Part>();
 	private readonly calls = new Map<number, Text>();
 
 	/**
@@ -30,7 +45,7 @@ export class ResponseAssembly {
 		const json = parseJson(event.data);
 		if (typeof json !== 'object' || json === null) return undefined;
 		const fields = json as Record<string, unknown>;
-		const type = typeof fields.type === 'string' ? fields.type : event.name;
+		const type = kindOf(event, fields);
 		switch (type) {
 			case 'response.created':
 			case 'response.in_progress':
@@ -38,7 +53,10 @@ export class ResponseAssembly {
 				return undefined;
 			case 'response.output_item.added':
 			case 'response.output_item.done':
-				this.items.set(indexOf(fields), fieldsOf(fields.item));
+				this.items.set(indexOf(fields), {
+					item: fieldsOf(fields.item),
+					done: type === 'response.output_item.done',
+				});
 				return undefined;
 			case 'response.output_text.delta':
 			case 'response.refusal.delta':
@@ -61,9 +79,9 @@ export class ResponseAssembly {
 			case 'response.incomplete':
 				return { kind: 'response', response: this.finished(fieldsOf(fields.response), type) };
 			case 'response.failed':
-				return this.failed(fieldsOf(fields.response));
+				return { kind: 'error', error: errorOf({ ...fields, ...fieldsOf(fields.response) }) };
 			case 'error':
-				return { kind: 'error', error: { ...fields, ...fieldsOf(fields.error) } };
+				return { kind: 'error', error: { ...fields, ...errorOf(fields) } };
 			default:
 				return undefined;
 		}
@@ -71,22 +89,29 @@ export class ResponseAssembly {
 
 	/** All text so far, refusals included. */
 	get partialText(): string {
-		return [...this.parts.values()].map((part) => part.value).join('');
+		return this.partsInOrder()
+			.map(({ text }) => text.value)
+			.join('');
 	}
 
 	private text(fields: Record<string, unknown>, type: string): Text {
 		const kind = type.startsWith('response.refusal') ? 'refusal' : 'output_text';
-		const key = `${indexOf(fields)}:${Number(fields.content_index ?? 0)}:${kind}`;
-		return entry(this.parts, key);
+		const item = indexOf(fields);
+		const index = typeof fields.content_index === 'number' ? fields.content_index : 0;
+		return entry(this.parts, `${item}:${index}:${kind}`, () => ({
+			item,
+			index,
+			kind,
+			text: new Text(),
+		})).text;
 	}
 
 	private call(fields: Record<string, unknown>): Text {
-		return entry(this.calls, indexOf(fields));
+		return entry(this.calls, indexOf(fields), () => new Text());
 	}
 
-	private failed(response: Record<string, unknown>): StreamEnd {
-		const responseId = typeof response.id === 'string' ? response.id : undefined;
-		return { kind: 'error', error: fieldsOf(response.error), responseId };
+	private partsInOrder(): Part[] {
+		return [...this.parts.values()].sort((a, b) => a.item - b.item || a.index - b.index);
 	}
 
 	/** The final response wins; where its output is empty, what came on the way stands in. */
@@ -103,38 +128,48 @@ export class ResponseAssembly {
 	}
 
 	private gathered(): Array<Record<string, unknown>> {
-		const indexes = [...this.items.keys(), ...this.calls.keys(), ...this.partIndexes()];
-		return [...new Set(indexes)].sort((a, b) => a - b).map((index) => this.item(index));
+		const parts = this.partsInOrder();
+		const indexes = [...this.items.keys(), ...this.calls.keys(), ...parts.map(({ item }) => item)];
+		return [...new Set(indexes)]
+			.sort((a, b) => a - b)
+			.map((index) => this.item(index, parts))
+			.filter(({ type }) => typeof type === 'string');
 	}
 
-	private item(index: number): Record<string, unknown> {
-		const item = this.items.get(index) ?? {};
+	private item(index: number, parts: Part[]): Record<string, unknown> {
+		const { item, done } = this.items.get(index) ?? { item: {}, done: false };
 		const call = this.calls.get(index);
 		if (call) return { type: 'function_call', ...item, arguments: call.value || item.arguments };
-		const content = [...this.parts]
-			.filter(([key]) => key.startsWith(`${index}:`))
-			.map(([key, { value }]) =>
-				key.endsWith('refusal')
-					? { type: 'refusal', refusal: value }
-					: { type: 'output_text', text: value },
-			);
-		const done = Array.isArray(item.content) && item.content.length > 0;
-		if (content.length === 0 || done) return item;
+		const content = parts.filter((part) => part.item === index).map(contentOf);
+		const whole = done && Array.isArray(item.content) && item.content.length > 0;
+		if (content.length === 0 || whole) return item;
 		return { type: 'message', role: 'assistant', ...item, content };
 	}
+}
 
-	private partIndexes(): number[] {
-		return [...this.parts.keys()].map((key) => Number(key.split(':')[0]));
-	}
+/** By the JSON's `type`, or the event's name; an error also where only the name or a field says so. */
+function kindOf({ name }: StreamEvent, { type, error }: Record<string, unknown>) {
+	if (name === 'error') return name;
+	if (typeof type === 'string') return type;
+	return name ?? (error ? 'error' : undefined);
+}
+
+/** The error object in `error`, which may be a text alone. */
+function errorOf({ error }: Record<string, unknown>): Record<string, unknown> {
+	return typeof error === 'string' ? { message: error } : fieldsOf(error);
+}
+
+function contentOf({ kind, text: { value } }: Part): Record<string, unknown> {
+	return kind === 'refusal' ? { type: kind, refusal: value } : { type: kind, text: value };
 }
 
 function indexOf({ output_index: index }: Record<string, unknown>): number {
 	return typeof index === 'number' ? index : 0;
 }
 
-function entry<Key>(texts: Map<Key, Text>, key: Key): Text {
-	const known = texts.get(key) ?? new Text();
-	texts.set(key, known);
+function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+	const known = map.get(key) ?? make();
+	map.set(key, known);
 	return known;
 }
 

@@ -27,7 +27,6 @@ export interface SimplifiedResponse extends Record<string, unknown> {
 /** A call of a tool that the model asks for. */
 export interface ToolCall {
 	id?: unknown;
-	type?: string;
 	name?: unknown;
 	/** Parsed where they are JSON, else as the model wrote them. */
 	arguments: unknown;
@@ -72,6 +71,11 @@ export function simplifyResponse(
 /** All text of all message items, in order. */
 export function outputText(response: ModelResponse): string {
 	return joined(response, 'output_text', 'text');
+}
+
+/** What the model says to a reader: its text, or its refusal where there is none. */
+export function spokenText(response: ModelResponse): string {
+	return outputText(response) || joined(response, 'refusal', 'refusal');
 }
 
 /** A picture among a response's output items. */
@@ -179,7 +183,9 @@ function topLevelFault(value: unknown, { type, required }: JsonSchema): string |
 		return `is not of the schema’s type (${types.join(' or ')})`;
 	}
 	if (typeof value !== 'object' || value === null || !Array.isArray(required)) return undefined;
-	const missing = required.filter((name) => typeof name === 'string' && !(name in value));
+	const missing = required.filter(
+		(name) => typeof name === 'string' && !Object.hasOwn(value, name),
+	);
 	return missing.length > 0 ? `lacks what the schema requires (${missing.join(', ')})` : undefined;
 }
 

@@ -3,7 +3,7 @@ import { decode, readEvents } from './event-stream';
 import { IN_DOUBT_ADVICE, requestIdOf } from './failure';
 import { openExchange, parseAnswer, type Client } from './request';
 import { createdResponse, type CreatedResponse } from './response';
-import { outputText } from './response-output';
+import { spokenText } from './response-output';
 import { ResponseAssembly, type StreamEnd } from './response-assembly';
 import { TransportFault, type OpenReply } from './transport';
 import { Watch } from './watch';
@@ -51,18 +51,26 @@ async function read(
 	watch: Watch,
 	onText: StreamSettings['onText'],
 ): Promise<CreatedResponse> {
+	let told = false;
+	const tell = (piece: string) => {
+		told ||= piece !== '';
+		onText?.(piece);
+	};
+	/** Where no piece of it came on the way, the text goes out at the end. */
+	const finished = (created: CreatedResponse) => {
+		if (!told) tell(spokenText(created.response));
+		return created;
+	};
 	const text = decode(watch.noting(reply.chunks));
 	const head = await beginning(text);
 	if (/^\s*[{<]/.test(head)) {
 		const document = [head];
 		for await (const piece of text) document.push(piece);
 		const answer = parseAnswer(client, 'response', { ...reply, body: document.join('') });
-		const created = createdResponse(client, answer);
-		onText?.(outputText(created.response));
-		return created;
+		return finished(createdResponse(client, answer));
 	}
 	for await (const event of readEvents(resumed(head, text))) {
-		const end = assembly.take(event, onText);
+		const end = assembly.take(event, tell);
 		if (end?.kind === 'error') throw failedStream(client, end);
 		if (end?.kind === 'response') {
 			const { status, headers } = reply;
@@ -71,7 +79,7 @@ async function read(
 				reply: { status, headers, body: '' },
 				requestId: requestIdOf(client.redact, reply),
 			};
-			return createdResponse(client, answer);
+			return finished(createdResponse(client, answer));
 		}
 	}
 	throw new StreamError('The answer ended before it was complete', {
@@ -128,13 +136,14 @@ function brokenOff(
 }
 
 function connectionError(client: Client, watch: Watch, error: unknown): ModelAccessError {
-	if (watch.expired === 'idle') {
+	const expired = watch.expired ?? (watch.silentTooLong ? 'idle' : undefined);
+	if (expired === 'idle') {
 		return interrupted(
 			`Nothing arrived for ${watch.limits.idleMs / 1000} s in the middle of the answer`,
 			'Raise the Idle Timeout option if the model pauses for longer.',
 		);
 	}
-	if (watch.expired === 'total') {
+	if (expired === 'total') {
 		return interrupted(
 			`The answer was not complete within ${client.timeoutMs / 1000} s`,
 			'Raise the Timeout option if answers take longer.',

@@ -8,6 +8,9 @@ export interface WatchLimits {
 	endsAt?: number;
 }
 
+/** The part of the idle limit after which a connection that ends has ended by it. */
+const ALL_BUT = 0.9;
+
 /**
  * Ends a transfer on which nothing happens, or which takes too long. It is one watchdog for the
  * whole of it, not a timer for each chunk: a wait that lost its race keeps its timer until it
@@ -30,6 +33,14 @@ export class Watch {
 	/** Aborted when a limit is reached, and when the client is cancelled. */
 	get signal(): AbortSignal {
 		return this.controller.signal;
+	}
+
+	/**
+	 * Whether the idle limit is reached, or all but: the connection has a timer of its own for it,
+	 * which may be first to end what is silent.
+	 */
+	get silentTooLong(): boolean {
+		return this.client.time.now() - this.last >= this.limits.idleMs * ALL_BUT;
 	}
 
 	/** Something arrived. */

@@ -55,8 +55,7 @@ const CHUNK_BYTES = 1024 * 1024;
 /**
  * Reads a file of an item. It is in memory once: what comes from the storage goes into the blob
  * piece by piece.
- * @throws {NodeOperationError} n8n's own, where the item has no such field
- * @throws {InputError} the file is empty
+ * @throws {InputError} the item has no such field, or the file is empty
  */
 export async function readInputFile(
 	context: IExecuteFunctions,
@@ -64,7 +63,16 @@ export async function readInputFile(
 	reference: BinaryReference,
 	field: string,
 ): Promise<InputFile> {
-	const stored = context.helpers.assertBinaryData(itemIndex, reference);
+	const stored = storedFile(context, itemIndex, reference);
+	if (!stored) {
+		throw new InputError(
+			field,
+			typeof reference === 'string'
+				? `"${reference}" is not a binary field of the item`
+				: 'is neither a name nor binary data',
+			'Check the name, and that the node before hands on a binary file. An expression may also give the binary data of another node’s item.',
+		);
+	}
 	const bytes = await read(context, itemIndex, reference, stored);
 	if (bytes.size === 0) {
 		throw new InputError(
@@ -83,6 +91,19 @@ export async function readInputFile(
 		image,
 		identity: stored.id ?? stored.data,
 	};
+}
+
+/** The file behind a reference; undefined where there is none. */
+function storedFile(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	reference: BinaryReference,
+): IBinaryData | undefined {
+	try {
+		return context.helpers.assertBinaryData(itemIndex, reference);
+	} catch {
+		return undefined;
+	}
 }
 
 /** A file as a `data:` URL. */

@@ -46,7 +46,9 @@ export class ChunkRelay {
 			else this.kept.set(index, [chunk]);
 			return;
 		}
-		this.context.sendChunk(chunk.type, index, 'content' in chunk ? chunk.content : undefined);
+		const content = 'content' in chunk ? chunk.content : undefined;
+		// A promise, in spite of its type. That the caller has left must not end the process.
+		Promise.resolve(this.context.sendChunk(chunk.type, index, content)).catch(() => {});
 	}
 
 	private flush() {

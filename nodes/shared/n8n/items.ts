@@ -135,7 +135,8 @@ class Run {
 
 	constructor(private readonly context: IExecuteFunctions) {
 		this.ledger = new TaskLedger(context);
-		if (context.isStreaming()) this.relay = new ChunkRelay(context);
+		// Not there in older n8n.
+		if (context.isStreaming?.()) this.relay = new ChunkRelay(context);
 		this.cancel = context.getExecutionCancelSignal();
 		this.cancel?.addEventListener('abort', this.stop, { once: true });
 	}

@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { numberParameter } from './parameters';
 
 /** The `options` collection of an operation; its entries show up sorted by name, as n8n wants. */
 export function optionsCollection(...options: INodeProperties[]): INodeProperties {
@@ -31,6 +32,11 @@ export const maxRetriesOption: INodeProperties = {
 	description:
 		'How often a request is sent again where that cannot be charged twice: when the gateway asks to slow down, is overloaded, or could not be reached',
 };
+
+/** @throws {InputError} */
+export function maxRetriesOf(value: unknown): number {
+	return numberParameter(value, { field: 'Max Retries', fallback: 3, min: 0, whole: true });
+}
 
 /** @param seconds the default; `description` says what it bounds */
 export function timeoutOption(seconds: number, description: string): INodeProperties {

@@ -13,6 +13,9 @@ export const picturesFieldOption: INodeProperties = {
 	description: 'Where images go that the model draws while it answers',
 };
 
+/** What of the gateway's IDs may become a file's name. */
+const FILE_NAME = /^[\w-]{1,100}$/;
+
 /**
  * The pictures of an answer as binary data: `data`, `data_1`, …
  * @returns undefined where it holds none
@@ -28,7 +31,7 @@ export async function answerPictures(
 	for (const [index, { base64, id }] of pictures.entries()) {
 		const bytes = Buffer.from(base64, 'base64');
 		const type = imageType(bytes.subarray(0, IMAGE_TYPE_BYTES));
-		const name = `${id ?? `image-${index}`}.${type?.extension ?? 'bin'}`;
+		const name = `${id !== undefined && FILE_NAME.test(id) ? id : `image-${index}`}.${type?.extension ?? 'bin'}`;
 		binary[index === 0 ? field : `${field}_${index}`] =
 			await item.context.helpers.prepareBinaryData(
 				bytes,

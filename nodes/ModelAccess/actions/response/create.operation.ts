@@ -1,4 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { AnswerError, ModelAccessError } from '../../../shared/client/errors';
 import type { Client } from '../../../shared/client/request';
 import {
 	checkResponseRequest,
@@ -6,18 +7,23 @@ import {
 	type CreatedResponse,
 } from '../../../shared/client/response';
 import { inputFromJson } from '../../../shared/client/response-input';
-import { incompleteReason, simplifyResponse } from '../../../shared/client/response-output';
+import {
+	incompleteReason,
+	outputText,
+	simplifyResponse,
+} from '../../../shared/client/response-output';
 import { streamResponse } from '../../../shared/client/response-stream';
 import type { ItemScope } from '../../../shared/n8n/items';
 import { modelPicker } from '../../../shared/n8n/model-picker';
 import type { Operation } from '../../../shared/n8n/operation';
 import {
 	concurrencyOption,
+	maxRetriesOf,
 	maxRetriesOption,
 	optionsCollection,
 	timeoutOption,
 } from '../../../shared/n8n/option-fields';
-import { jsonParameter, numberParameter, secondsParameter } from '../../../shared/n8n/parameters';
+import { jsonParameter, secondsParameter } from '../../../shared/n8n/parameters';
 import { messageRows, messagesOf } from './message-rows';
 import { answerPictures, picturesFieldOption } from './answer-pictures';
 import { bodyFieldsOf, requestBodyOptions } from './request-options';
@@ -109,18 +115,41 @@ export const create: Operation = {
 		});
 		const client = boundedClient(item);
 		const idleMs = secondsParameter(item.options.idleTimeout, 'Idle Timeout', 60);
-		const onText = item.beginStream();
+		const onText = isTool(item) ? undefined : item.beginStream();
 		const streamed = item.parameter('stream') === true || onText !== undefined;
 		const created = streamed
 			? await streamResponse(client, body, { idleMs, onText })
 			: await createResponse(client, body);
+		return await delivered(item, created, body);
+	},
+};
+
+/** The output item. Whatever fails from here on, the answer is paid for: its text is in the error. */
+async function delivered(
+	item: ItemScope,
+	created: CreatedResponse,
+	body: Record<string, unknown>,
+): Promise<INodeExecutionData[]> {
+	try {
 		hintAt(item, created);
 		const json =
 			item.parameter('simplify') === false ? created.json : simplifyResponse(created, body);
 		const binary = await answerPictures(item, created);
 		return [{ json: json as IDataObject, ...(binary && { binary }) }];
-	},
-};
+	} catch (error) {
+		throw undelivered(error, created);
+	}
+}
+
+function undelivered(error: unknown, { response, requestId }: CreatedResponse): ModelAccessError {
+	if (error instanceof ModelAccessError) return error;
+	return new AnswerError(`The answer could not be handed on: ${(error as Error).message}`, {
+		advice: 'The answer was paid for; its text is in the error’s details.',
+		retryable: false,
+		requestId,
+		partialText: outputText(response),
+	});
+}
 
 async function inputOf(item: ItemScope): Promise<unknown> {
 	switch (item.parameter('inputType')) {
@@ -135,12 +164,20 @@ async function inputOf(item: ItemScope): Promise<unknown> {
 	}
 }
 
+/**
+ * Whether an agent uses the node: n8n adds this to the name of a node that is used as a tool. What
+ * it says is for the agent then, not for the caller of the workflow.
+ */
+function isTool({ context }: ItemScope): boolean {
+	return context.getNode().type.endsWith('Tool');
+}
+
 function boundedClient(item: ItemScope): Client {
 	const { timeout, maxRetries } = item.options;
 	const timeoutMs = secondsParameter(timeout, 'Timeout', 300);
 	return item.client({
 		timeoutMs,
-		maxRetries: numberParameter(maxRetries, { field: 'Max Retries', fallback: 3, min: 0 }),
+		maxRetries: maxRetriesOf(maxRetries),
 		deadline: item.connection.time.now() + timeoutMs,
 	});
 }
