@@ -1,3 +1,4 @@
+import { createHash } from 'crypto';
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../client/errors';
 import { IMAGE_TYPE_BYTES, imageType, type ImageType } from '../client/image-type';
@@ -13,7 +14,7 @@ export interface InputFile {
 	bytes: Blob;
 	/** The image type by its bytes; undefined where it is none. */
 	image?: ImageType;
-	/** Tells one stored file from another, without reading it. */
+	/** Tells one stored file from another. */
 	identity: string;
 }
 
@@ -89,7 +90,7 @@ export async function readInputFile(
 		mimeType,
 		bytes: bytes.slice(0, bytes.size, mimeType),
 		image,
-		identity: stored.id ?? stored.data,
+		identity: stored.id ?? createHash('sha256').update(stored.data).digest('hex'),
 	};
 }
 
