@@ -1,9 +1,11 @@
-import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { checkImageRequest, type ImageRequest } from '../shared/client/image-request';
 import { submitImageTask, type Observation, type SubmitKind } from '../shared/client/image-task';
+import type { Client } from '../shared/client/request';
 import type { ItemScope } from '../shared/n8n/items';
 import { concurrencyOption, extraBodyOption } from '../shared/n8n/option-fields';
 import { jsonObjectParameter, onlySet, optionalNumber } from '../shared/n8n/parameters';
+import type { LedgerEntry } from '../shared/n8n/task-ledger';
 import {
 	binaryPropertyField,
 	deliveryOf,
@@ -152,23 +154,24 @@ export async function submitAndCollect(
 	const { model, prompt } = submission.request;
 
 	const earlier = item.ledger.find(item.index, submission.identity);
-	let first: Observation | undefined;
-	let taskId: string;
-	if (earlier) {
-		({ taskId } = earlier);
-		item.accepted(taskId);
-		if (!delivery) return [{ json: earlier.accepted }];
-	} else {
-		const accepted = await submitImageTask(client, submission.kind, submission.body);
-		({ taskId } = accepted);
-		first = accepted;
-		item.accepted(taskId);
-		const output = taskOutput(taskId, accepted);
-		item.ledger.keep(item.index, submission.identity, {
-			taskId,
-			accepted: output.json as IDataObject,
-		});
-		if (!delivery) return [output];
-	}
+	if (earlier) item.accepted(earlier.taskId);
+	const { taskId, accepted, first } = earlier
+		? { ...earlier, first: undefined }
+		: await submitOnce(item, client, submission);
+	if (!delivery) return [{ json: accepted }];
 	return await collect(item, client, { taskId, model, prompt }, { first, waiting, delivery });
+}
+
+/** Submits, and notes the task where neither an error nor another try of the node can lose it. */
+async function submitOnce(
+	item: ItemScope,
+	client: Client,
+	{ kind, body, identity }: Submission,
+): Promise<LedgerEntry & { first: Observation }> {
+	const first = await submitImageTask(client, kind, body);
+	const { taskId } = first;
+	item.accepted(taskId);
+	const accepted = taskOutput(taskId, first).json;
+	item.ledger.keep(item.index, identity, { taskId, accepted });
+	return { taskId, accepted, first };
 }
