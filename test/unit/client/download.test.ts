@@ -30,9 +30,9 @@ function redirect(location: string | undefined, status = 302): Stored {
 
 /** A client, and a storage host whose last reply stays. */
 function storing(script: Stored[], arrangement: Arrangement = {}) {
-	const retries: Array<{ reason: string; waitMs: number }> = [];
+	const retries: Array<{ reason: string; waitMs: number; attempt: number }> = [];
 	const arranged = arrange([], {
-		onRetry: ({ reason, waitMs }) => retries.push({ reason, waitMs }),
+		onRetry: (retry) => retries.push(retry),
 		...arrangement,
 	});
 	const storage = new ScriptedStorage(arranged.time, [...script]);
@@ -218,8 +218,8 @@ describe('an error status', () => {
 		await download();
 		expect(storage.opened.map(({ at }) => (at - START) / 1000)).toEqual([0, 7, 20]);
 		expect(retries).toEqual([
-			{ reason: 'HTTP 503', waitMs: 7000 },
-			{ reason: 'HTTP 429', waitMs: 13_000 },
+			{ reason: 'HTTP 503', waitMs: 7000, attempt: 1 },
+			{ reason: 'HTTP 429', waitMs: 13_000, attempt: 2 },
 		]);
 	});
 
@@ -234,6 +234,15 @@ describe('an error status', () => {
 		expect(error.facts).toMatchObject({ retryAfter: 60, retryable: true });
 		expect(error.facts.advice).toContain('asked to wait 60 s');
 		expect(error.facts.advice).toMatch(PAID);
+	});
+
+	test('whose wait ends at the deadline is waited for', async () => {
+		const { download, storage } = storing(
+			[{ status: 503, headers: { 'retry-after': '60' } }, picture()],
+			{ deadline: START + 60_000 },
+		);
+		await download();
+		expect(storage.opened).toHaveLength(2);
 	});
 
 	test('is not tried again where no retries are wanted', async () => {

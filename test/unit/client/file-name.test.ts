@@ -11,6 +11,13 @@ describe('a picture’s file is named', () => {
 		['after the task and its index among several', '', THIRD, 'png', 'task_1-2.png'],
 		['as wanted', 'fox', ONE, 'png', 'fox.png'],
 		['as wanted, with the index among several', 'fox', THIRD, 'png', 'fox-2.png'],
+		[
+			'as wanted, with the index of two',
+			'fox',
+			{ ...THIRD, index: 1, count: 2 },
+			'png',
+			'fox-1.png',
+		],
 		['as wanted, the index where it is put', 'fox-{index}-red', THIRD, 'png', 'fox-2-red.png'],
 		['with the index of one picture', 'fox-{index}', ONE, 'png', 'fox-0.png'],
 		['with the index twice', '{index}_{index}', THIRD, 'png', '2_2.png'],
