@@ -42,7 +42,7 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	429: {
 		title: 'The gateway asks to slow down',
 		advice:
-			'A queue, concurrency, rate or quota limit is reached. Lower the Concurrency option, wait, or raise the limit in the gateway’s console.',
+			'A queue, concurrency, rate or quota limit is reached. Work on fewer items at once (option Concurrency), wait, or raise the limit in the gateway’s console.',
 	},
 	499: {
 		title: 'The connection was closed before the gateway answered',
@@ -62,7 +62,7 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	},
 	504: {
 		title: 'The gateway waited too long for the model',
-		advice: 'Shorten the task, or turn on streaming.',
+		advice: 'Shorten the task, or turn on Stream for long answers.',
 	},
 };
 
