@@ -1,0 +1,138 @@
+import type { Client } from '../../../nodes/shared/client/request';
+import type { CreatedResponse } from '../../../nodes/shared/client/response';
+import { streamResponse } from '../../../nodes/shared/client/response-stream';
+import type { GatewayRequest, OpenReply, Transport } from '../../../nodes/shared/client/transport';
+import { startGateway } from '../../gateway';
+import { arrange, failureOf, type Arrangement } from './arrange';
+
+export const BODY = { model: 'text-1', input: 'Hello' };
+
+/** Bytes on their way, or what makes them. */
+export type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** An event: its name as `event:`, its type and fields as JSON. */
+export const event = (type: string, fields: object = {}) =>
+	`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+
+export const delta = (text: string, output_index = 0, content_index = 0) =>
+	event('response.output_text.delta', { output_index, content_index, delta: text });
+
+export const completed = (response: object = {}) =>
+	event('response.completed', { response: { id: 'r1', status: 'completed', ...response } });
+
+export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** The bytes of a text, one in a chunk. */
+export const oneByOne = (text: string): Uint8Array[] =>
+	Array.from(bytes(text), (byte) => Uint8Array.of(byte));
+
+export interface StreamArrangement extends Arrangement {
+	status?: number;
+	headers?: OpenReply['headers'];
+	idleMs?: number;
+}
+
+/** A client of a gateway that answers by this stream. */
+export function streaming(chunks: Chunks, options: StreamArrangement = {}) {
+	const { status = 200, headers = {}, idleMs = 60_000, ...overrides } = options;
+	const sent: GatewayRequest[] = [];
+	const pieces: string[] = [];
+	const seen = { closed: 0, pieces, sent };
+	const transport: Transport = {
+		send: async () => await Promise.reject(new Error('this gateway only streams')),
+		open: async (request) => {
+			sent.push(request);
+			const body = (async function* () {
+				yield* chunks;
+			})();
+			return {
+				status,
+				headers,
+				chunks: body,
+				whole: async () => {
+					const decoder = new TextDecoder();
+					let text = '';
+					for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+					return { status, headers, body: text + decoder.decode() };
+				},
+				close: () => {
+					seen.closed++;
+				},
+			};
+		},
+	};
+	const arranged = arrange([], { transport, ...overrides });
+	const run = async (client: Client = arranged.client): Promise<CreatedResponse> =>
+		await arranged.drive(
+			streamResponse(client, BODY, { idleMs, onText: (piece) => pieces.push(piece) }),
+		);
+	return { ...arranged, seen, run, failure: async () => await failureOf(run()) };
+}
+
+/** What a stream comes to: the response, and the pieces of text on the way. */
+export async function outcome(chunks: Chunks) {
+	const { run, seen } = streaming(chunks);
+	const { json } = await run();
+	return { json, pieces: seen.pieces };
+}
+
+/** The same for one that may end by an error. */
+export async function outcomeOrFailure(chunks: Chunks) {
+	const { run, seen } = streaming(chunks);
+	const ended = await run().then(
+		({ json }) => json,
+		(error: unknown) => {
+			const { message, facts } = error as Error & { facts: unknown };
+			return { message, facts };
+		},
+	);
+	return { ended, pieces: seen.pieces };
+}
+
+const weather = {
+	type: 'function',
+	name: 'get_weather',
+	parameters: { type: 'object', properties: { city: { type: 'string' } } },
+};
+
+/** Requests whose streams are recorded: together they hold every kind of event. */
+const REQUESTS: Record<string, object> = {
+	'a text': { input: 'Grüße aus Köln, 你好 😀!' },
+	'a text and what the model thought': { input: 'Think', reasoning: { summary: 'auto' } },
+	'two messages': { input: 'Hi [[two]]' },
+	'a refusal': { input: 'Hi [[refuse]]' },
+	'calls of functions': {
+		input: 'Call get_weather and get_time for Århus',
+		tools: [weather, { ...weather, name: 'get_time' }],
+	},
+	'a search with a citation': { input: 'Find ünïcode', tools: [{ type: 'web_search' }] },
+	'a drawing': { input: 'A boat', tools: [{ type: 'image_generation', size: '16x16' }] },
+	'items and events that nobody knows': { input: 'Hi [[unknown]]' },
+	'an answer that is cut off': { input: 'Hello there, world', max_output_tokens: 2 },
+	'no output': { input: '[[empty]]' },
+	'a failure in the middle': { input: 'A long tale [[fail]]' },
+	'an error in the middle': { input: 'A long tale [[error]]' },
+};
+
+/** What the gateway sends for each of the requests, word for word. */
+export async function recordStreams(): Promise<Array<[string, string]>> {
+	const gateway = await startGateway();
+	try {
+		const streams: Array<[string, string]> = [];
+		for (const [name, request] of Object.entries(REQUESTS)) {
+			const reply = await fetch(`${gateway.baseUrl}/responses`, {
+				method: 'POST',
+				headers: {
+					Authorization: `Bearer ${gateway.keys.active}`,
+					'Content-Type': 'application/json',
+				},
+				body: JSON.stringify({ model: 'aurora-omni-1', stream: true, ...request }),
+			});
+			if (reply.status !== 200) throw new Error(`${name}: ${await reply.text()}`);
+			streams.push([name, await reply.text()]);
+		}
+		return streams;
+	} finally {
+		await gateway.close();
+	}
+}
