@@ -378,6 +378,20 @@ describe.each(DOCUMENTS)('%s', (file) => {
 	});
 });
 
+test('CONTRIBUTING names only files that are there', () => {
+	const named = [...read('CONTRIBUTING.md').matchAll(/`((?:client|n8n)\/[\w-]+\.ts)`/g)];
+	expect(named.length).toBeGreaterThan(10);
+	const files = named.map(([, file]) => `nodes/shared/${file}`);
+	expect(files.filter((file) => !existsSync(path.join(project, file)))).toEqual([]);
+});
+
+test('CONTRIBUTING names every folder of tests', () => {
+	const folders = readdirSync(path.join(project, 'test'), { withFileTypes: true })
+		.filter((entry) => entry.isDirectory())
+		.map(({ name }) => `\`test/${name}\``);
+	expect(folders.filter((folder) => !read('CONTRIBUTING.md').includes(`| ${folder}`))).toEqual([]);
+});
+
 test('the README shows every example', () => {
 	const shown = section('Examples');
 	const files = readdirSync(path.join(project, 'examples')).filter((f) => f.endsWith('.json'));
