@@ -3,12 +3,14 @@ import { createHash } from 'node:crypto';
 import { PNG } from 'pngjs';
 import { drawPicture, pictureBelongsTo, sizeOf, type FormRecord } from '../gateway';
 import { readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../support/engine';
-import { editImage, generateImage, shown, startStory, type Story } from './arrange';
+import { editImage, generateImage, getTask, shown, startStory, type Story } from './arrange';
+import { TaskBooks } from './image.arrange';
 
+const books = new TaskBooks();
 let story: Story;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
+	story = books.follow(await startStory());
 });
 afterEach(async () => await story.close());
 
@@ -348,4 +350,403 @@ test('a file that is too large for the gateway is an error that says so, sent on
 	);
 	expect(shown(run).description).toMatch(/Shrink or split/);
 	expect(story.gateway.count()).toBe(1);
+});
+
+/** A PNG of one colour. */
+function plain(red: number, green: number, blue: number, alpha = 255): Buffer {
+	const png = new PNG({ width: 20, height: 20 });
+	for (let at = 0; at < png.data.length; at += 4) png.data.set([red, green, blue, alpha], at);
+	return PNG.sync.write(png, { colorType: 6 });
+}
+
+/** A mask that is transparent on its left half. */
+function leftHole(): Buffer {
+	const png = new PNG({ width: 20, height: 20 });
+	for (let at = 0; at < png.data.length; at += 4) {
+		png.data[at + 3] = (at / 4) % png.width < png.width / 2 ? 0 : 255;
+	}
+	return PNG.sync.write(png, { colorType: 6 });
+}
+
+const RED = plain(255, 0, 0);
+const BLUE = plain(0, 0, 255);
+const dataUrlOf = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
+
+describe('The edited picture', () => {
+	/** The colour of the run's picture at a place, from 0 to 1. */
+	async function colourAt(run: Awaited<ReturnType<Story['image']>>, x: number, y: number) {
+		const png = PNG.sync.read(await readBinary(run.items[0]?.binary?.data));
+		const at = (Math.floor(y * png.height) * png.width + Math.floor(x * png.width)) * 4;
+		return [...png.data.subarray(at, at + 3)];
+	}
+
+	const size = { size: '40x40' };
+
+	test.each<[string, IDataObject, Record<string, IBinaryData>]>([
+		['an uploaded file', editFiles({ options: size }), { data: file(RED) }],
+		['a data URL', editImage({ imageUrls: dataUrlOf(RED), options: size }), {}],
+	])('is made from %s', async (_name, parameters, binary) => {
+		const run = await story.image(parameters, { items: [withFiles(binary)] });
+		expect(await colourAt(run, 0.5, 0.5)).toEqual([255, 0, 0]);
+		// The frame is of the new scene.
+		expect(await colourAt(run, 0.02, 0.02)).not.toEqual([255, 0, 0]);
+	});
+
+	test.each<[string, IDataObject, Record<string, IBinaryData>]>([
+		[
+			'several uploaded files, in their order',
+			editFiles({ imageBinaryPropertyNames: 'b, a', options: size }),
+			{ a: file(BLUE), b: file(RED) },
+		],
+		[
+			'several data URLs',
+			editImage({ imageUrls: `${dataUrlOf(RED)}\n${dataUrlOf(BLUE)}`, options: size }),
+			{},
+		],
+	])('is made from %s', async (_name, parameters, binary) => {
+		const run = await story.image(parameters, { items: [withFiles(binary)] });
+		expect(await colourAt(run, 0.3, 0.5)).toEqual([255, 0, 0]);
+		expect(await colourAt(run, 0.7, 0.5)).toEqual([0, 0, 255]);
+	});
+
+	test.each<[string, IDataObject, Record<string, IBinaryData>]>([
+		[
+			'an uploaded mask',
+			editFiles({ options: { ...size, maskBinaryPropertyName: 'hole' } }),
+			{ data: file(RED), hole: file(leftHole()) },
+		],
+		[
+			'a mask by data URL',
+			editImage({
+				imageUrls: dataUrlOf(RED),
+				options: { ...size, maskUrl: dataUrlOf(leftHole()) },
+			}),
+			{},
+		],
+	])('is new only where %s is transparent', async (_name, parameters, binary) => {
+		const run = await story.image(parameters, { items: [withFiles(binary)] });
+		expect(await colourAt(run, 0.9, 0.5)).toEqual([255, 0, 0]);
+		expect(await colourAt(run, 0.1, 0.5)).not.toEqual([255, 0, 0]);
+	});
+});
+
+describe('Where the file may be', () => {
+	const photo = file(RED, 'photo.png');
+
+	test.each<[string, IDataObject, INodeExecutionData, 'separate' | 'combined']>([
+		[
+			'all files of the item, by an expression',
+			{ imageBinaryPropertyNames: '={{ Object.keys($binary) }}' },
+			{ json: {}, binary: { photo } },
+			'separate',
+		],
+		[
+			'a file in the JSON of the item, by its field',
+			{ imageBinaryPropertyNames: 'photo' },
+			{ json: { photo: { ...photo } } },
+			'combined',
+		],
+		[
+			'a file deep in the JSON of the item',
+			{ imageBinaryPropertyNames: 'form.photo' },
+			{ json: { form: { photo: { ...photo } } } },
+			'combined',
+		],
+		[
+			'a file in the JSON of the item that an expression gives',
+			{ imageBinaryPropertyNames: '={{ $json.photo }}' },
+			{ json: { photo: { ...photo } } },
+			'combined',
+		],
+	])('%s', async (_name, given, item, binaryMode) => {
+		const run = await story.image(editFiles(given), { items: [item], binaryMode });
+
+		expect(form().files).toEqual([
+			expect.objectContaining({ field: 'image', fileName: 'photo.png', sha256: hash(RED) }),
+		]);
+		expect(run.items[0]?.json.status).toBe('completed');
+	});
+
+	test.each<[string, IDataObject, 'separate' | 'combined']>([
+		['a field', { imageBinaryPropertyNames: 'data' }, 'separate'],
+		// In memory n8n leaves the bytes out of what an expression sees.
+		[
+			'a file that an expression gives',
+			{ imageBinaryPropertyNames: '={{ $binary.data }}' },
+			'separate',
+		],
+		['a field of the JSON', { imageBinaryPropertyNames: 'data' }, 'combined'],
+		[
+			'a file of the JSON that an expression gives',
+			{ imageBinaryPropertyNames: '={{ $json.data }}' },
+			'combined',
+		],
+	])('on disk, by %s', async (_name, given, binaryMode) => {
+		const storage = await storeBinaryOnDisk();
+		try {
+			const { context } = await story.image(generateImage({ prompt: 'Setup' }));
+			const stored = await context.helpers.prepareBinaryData(RED, 'photo.png', 'image/png');
+			expect(stored.id).toMatch(/^filesystem/);
+			const item =
+				binaryMode === 'combined'
+					? { json: { data: { ...stored } } }
+					: { json: {}, binary: { data: stored } };
+			const options = { maskBinaryPropertyName: given.imageBinaryPropertyNames! };
+			await story.image(editFiles({ ...given, options }), { items: [item], binaryMode });
+
+			expect(form().files.map(({ field, fileName, sha256 }) => [field, fileName, sha256])).toEqual([
+				['image', 'photo.png', hash(RED)],
+				['mask', 'photo.png', hash(RED)],
+			]);
+		} finally {
+			await storage.remove();
+		}
+	});
+});
+
+describe('The form on the wire', () => {
+	test('has each file’s own name and the type of its bytes', async () => {
+		const binary = {
+			a: file(BOAT, 'ein Boot.png', 'application/octet-stream'),
+			b: file(JPEG, 'photo.png', 'image/png'),
+			c: file(Buffer.from('RIFF\x10\0\0\0WEBPVP8 \0\0\0\0', 'latin1'), 'c.webp', 'image/webp'),
+			d: file(Buffer.from('GIF89a\x01\0\x01\0\0\0\0;', 'latin1'), 'd', 'text/plain'),
+		};
+		await story.image(editFiles({ imageBinaryPropertyNames: 'a,b,c,d' }), {
+			items: [withFiles(binary)],
+		});
+		expect(
+			form().files.map(({ field, fileName, mimeType }) => [field, fileName, mimeType]),
+		).toEqual([
+			['image[]', 'ein Boot.png', 'image/png'],
+			['image[]', 'photo.png', 'image/jpeg'],
+			['image[]', 'c.webp', 'image/webp'],
+			['image[]', 'd', 'image/gif'],
+		]);
+	});
+
+	test('has objects, lists and truth values of the extra body as text', async () => {
+		const extraBody = {
+			meta: { album: 'summer', tags: ['a', 'b'] },
+			list: [1, 2],
+			strict: false,
+			seed: 0,
+			nothing: null,
+			prompt: 'Rather this',
+		};
+		await story.image(editFiles({ options: { extraBody: JSON.stringify(extraBody) } }), {
+			items: [withFiles({ data: file(BOAT) })],
+		});
+		expect(form().fields).toEqual({
+			model: 'aurora-image-1',
+			prompt: 'Rather this',
+			meta: '{"album":"summer","tags":["a","b"]}',
+			list: '[1,2]',
+			strict: 'false',
+			seed: '0',
+		});
+	});
+
+	test('is the whole of it again after 429 and 503: files, mask and fields', async () => {
+		let refusals = 2;
+		story.gateway.settings.intercept = ({ route, stage }) =>
+			route === 'edits' && stage === 'before' && refusals > 0
+				? { kind: 'reply', status: refusals-- === 2 ? 429 : 503, headers: { 'Retry-After': '1' } }
+				: undefined;
+		await story.image(
+			editFiles({
+				imageBinaryPropertyNames: 'a, b',
+				options: { maskBinaryPropertyName: 'hole', quality: 'low' },
+			}),
+			{
+				items: [
+					withFiles({ a: file(BOAT, 'a.png'), b: file(TREE, 'b.png'), hole: file(MASK, 'm.png') }),
+				],
+			},
+		);
+
+		const sent = story.gateway.requests.filter(({ route }) => route === 'edits');
+		expect(sent).toHaveLength(3);
+		expect(sent[1]?.body).toEqual(sent[0]?.body);
+		expect(sent[2]?.body).toEqual(sent[0]?.body);
+		expect(form().files).toHaveLength(3);
+		expect(story.gateway.tasks).toHaveLength(1);
+	});
+
+	test('is sent once where the connection is lost behind it: a task may exist', async () => {
+		story.gateway.settings.intercept = ({ route }) =>
+			route === 'edits' ? { kind: 'destroy' } : undefined;
+		const run = await story.imageError(editFiles(), { items: [withFiles({ data: file(BOAT) })] });
+
+		expect(story.gateway.count({ route: 'edits' })).toBe(1);
+		expect(shown(run).description).toMatch(/An image task may exist and be charged/);
+	});
+
+	test.each(['memory', 'disk'] as const)('carries files of 20 MB from %s whole', async (where) => {
+		const storage = where === 'disk' ? await storeBinaryOnDisk() : undefined;
+		try {
+			const { context } = await story.image(getTask('x'), { onError: 'continueRegularOutput' });
+			const large = Buffer.concat([JPEG, Buffer.alloc(20 * 2 ** 20, 7)]);
+			const larger = Buffer.concat([JPEG, Buffer.alloc(20 * 2 ** 20 + 1, 8)]);
+			const photo = async (bytes: Buffer, name: string) =>
+				await context.helpers.prepareBinaryData(bytes, name, 'image/jpeg');
+			const binary = {
+				one: await photo(large, 'one.jpg'),
+				two: await photo(larger, 'two.jpg'),
+			};
+			const given = { imageBinaryPropertyNames: 'one, two', waitForCompletion: false };
+			await story.image(editFiles(given), { items: [{ json: {}, binary }] });
+
+			expect(form().files.map(({ size, sha256 }) => [size, sha256])).toEqual([
+				[large.length, hash(large)],
+				[larger.length, hash(larger)],
+			]);
+		} finally {
+			await storage?.remove();
+		}
+	});
+});
+
+describe('An item that cannot be sent', () => {
+	const good = withFiles({ data: file(BOAT), hole: file(MASK) });
+
+	test.each<[string, IDataObject, INodeExecutionData, RegExp]>([
+		['has not the field', {}, withFiles({ other: file(BOAT) }), /Input Binary Field.*data/],
+		['has no file at all', {}, { json: {} }, /Input Binary Field.*data/],
+		[
+			'lacks the second of two fields',
+			{ imageBinaryPropertyNames: 'data, hole' },
+			withFiles({ data: file(BOAT) }),
+			/Input Binary Field.*hole/,
+		],
+		[
+			'lacks the mask',
+			{ options: { maskBinaryPropertyName: 'hole' } },
+			withFiles({ data: file(BOAT) }),
+			/Mask Binary Field.*hole/,
+		],
+		[
+			'has an empty mask',
+			{ options: { maskBinaryPropertyName: 'hole' } },
+			withFiles({ data: file(BOAT), hole: file(Buffer.alloc(0)) }),
+			/^Mask Binary Field "hole" is empty/,
+		],
+		[
+			'has a mask that is no image',
+			{ options: { maskBinaryPropertyName: 'hole' } },
+			withFiles({ data: file(BOAT), hole: file(Buffer.from('words')) }),
+			/^Mask Binary Field "hole" is not a PNG/,
+		],
+		[
+			'has a web page in place of the image',
+			{},
+			withFiles({ data: file(Buffer.from('<!doctype html>'), 'boat.png') }),
+			/^Input Binary Field "data" is not an image/,
+		],
+	])(
+		'since it %s names field and item, and only the others are sent',
+		async (_name, given, bad, message) => {
+			const parameters = editFiles({ waitForCompletion: false, ...given });
+			const run = await story.image(parameters, {
+				items: [good, bad],
+				onError: 'continueRegularOutput',
+			});
+			expect(run.items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+			expect(run.items[0]?.json.status).toBe('processing');
+			expect(run.items[1]?.json.error).toMatch(message);
+			expect(story.gateway.count()).toBe(1);
+
+			const failed = shown(await story.imageError(parameters, { items: [bad] }));
+			expect(failed.message).toMatch(message);
+			expect(failed.context.itemIndex).toBe(0);
+			expect(story.gateway.count()).toBe(1);
+		},
+	);
+});
+
+describe('What an edit and a generation return', () => {
+	const operations: Array<[string, IDataObject]> = [
+		['edit', editImage()],
+		['generate', generateImage()],
+	];
+
+	/** Rewrites the body of a completed task. */
+	const onCompleted = (change: (body: IDataObject) => void) => {
+		story.gateway.settings.intercept = ({ reply, route }) => {
+			if (reply && route === 'task') {
+				const body = JSON.parse(String(reply.body)) as IDataObject;
+				if (body.status === 'completed') change(body);
+				reply.body = JSON.stringify(body);
+			}
+			return undefined;
+		};
+	};
+
+	test.each(operations)(
+		'%s: an item for each picture, its file named by index',
+		async (_name, parameters) => {
+			const options = { n: 3, fileName: '=cover-{index}-of-{{ $json.sku }}', outputFormat: 'webp' };
+			const run = await story.image(
+				{ ...parameters, options },
+				{ items: [{ json: { sku: 'A7' } }] },
+			);
+
+			expect(run.items.map(({ json }) => [json.image_index, json.image_count])).toEqual([
+				[0, 3],
+				[1, 3],
+				[2, 3],
+			]);
+			// The bytes are PNG, whatever was asked for.
+			expect(run.items.map(({ binary }) => binary?.data?.fileName)).toEqual(
+				[0, 1, 2].map((index) => `cover-${index}-of-A7.png`),
+			);
+		},
+	);
+
+	test.each(operations)(
+		'%s: the fields of result.data that nobody knows',
+		async (_name, parameters) => {
+			onCompleted((body) => {
+				const { data } = body.result as { data: IDataObject[] };
+				Object.assign(data[0]!, { seed: 7, safety: { flagged: false } });
+			});
+			const run = await story.image({ ...parameters, downloadImages: false });
+			expect(run.items[0]?.json.image).toMatchObject({
+				seed: 7,
+				safety: { flagged: false },
+				revised_prompt: expect.stringMatching(/, in soft light$/) as string,
+			});
+		},
+	);
+
+	test.each(operations)(
+		'%s: one picture where data is empty and image_url is set',
+		async (_name, parameters) => {
+			onCompleted((body) => Object.assign(body.result as IDataObject, { data: [] }));
+			const run = await story.image(parameters);
+			expect(run.items.map(({ json }) => [json.image_index, json.image_count])).toEqual([[0, 1]]);
+			expect(run.items[0]?.binary?.data?.mimeType).toBe('image/png');
+		},
+	);
+
+	test.each(operations)(
+		'%s: an error with the task where it is completed with neither',
+		async (_name, parameters) => {
+			onCompleted((body) => {
+				delete body.image_url;
+				Object.assign(body.result as IDataObject, { data: [] });
+			});
+			const error = shown(await story.imageError(parameters));
+			const id = story.gateway.tasks[0]?.id;
+			expect(error.message).toBe('The image task is completed, but names no picture');
+			expect(error.description).toContain(`Task ID: ${id}.`);
+			expect(error.context.details).toMatchObject({ task_id: id, retryable: false });
+			expect(story.gateway.storageRequests).toHaveLength(0);
+		},
+	);
+});
+
+test('over all stories of this file no task was submitted twice, and none was lost', () => {
+	expect(books.problems).toEqual([]);
+	expect(books.accepted).toBeGreaterThan(40);
 });

@@ -1,0 +1,274 @@
+import 'reflect-metadata';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { ModelAccessApi } from '../credentials/ModelAccessApi.credentials';
+import { ModelAccessImage } from '../nodes/ModelAccessImage/ModelAccessImage.node.js';
+import { drawPicture, startGateway, type FormRecord } from '../test/gateway';
+import { prepareNode, runNode, storeBinaryOnDisk } from '../test/support/engine';
+
+/**
+ * Measures what pictures cost in memory, with n8n-core's real helpers and binary data on disk:
+ * 20 downloads of 32 MB, 4 side by side, and an edit of three files of 20 MB. Gateway and storage
+ * run in a process of their own, so that they do not count. Fails where a limit is passed.
+ *
+ * Most of what is seen is garbage: pieces that are on disk already, and that V8 collects once
+ * there are some 50 MB of them. On a busy machine it may be late with that, so each figure is the
+ * middle one of three runs.
+ */
+
+const MB = 2 ** 20;
+const FILES = 20;
+const FILE_MB = 32;
+const CONCURRENCY = 4;
+const UPLOADS = 3;
+const UPLOAD_MB = 20;
+/** What the downloads may add to the process's memory (MB). */
+const DOWNLOAD_LIMIT_MB = 64;
+/** Less than twice the files: they are in memory once, and pieces of them are being sent. */
+const UPLOAD_LIMIT_MB = 2 * UPLOADS * UPLOAD_MB;
+const RUNS = 3;
+
+interface Address {
+	baseUrl: string;
+	apiKey: string;
+}
+
+const PICTURE = drawPicture({ prompt: 'large', index: 0, width: 32, height: 24 });
+
+/** The process beside: a gateway whose tasks are done at once and whose pictures become large. */
+async function serve() {
+	let large = false;
+	const service = await startGateway({
+		taskSeconds: 0,
+		defaultSize: '32x24',
+		intercept: ({ reply }) => {
+			if (reply) reply.headers['Retry-After'] = '0';
+			return undefined;
+		},
+		storageIntercept: ({ stage, res }) => {
+			if (stage !== 'before' || !large) return undefined;
+			const write = async () => {
+				res.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': FILE_MB * MB });
+				await pipeline(Readable.from(largePicture()), res);
+			};
+			return { kind: 'take', write };
+		},
+	});
+	process.on('message', (wish) => {
+		large ||= wish === 'large';
+		const edit = service.requests.findLast(({ route }) => route === 'edits');
+		process.send?.(((edit?.body as FormRecord)?.files ?? []).map(({ size }) => size));
+	});
+	process.on('disconnect', () => void service.close().then(() => process.exit()));
+	process.send?.({ baseUrl: service.baseUrl, apiKey: service.keys.active } satisfies Address);
+}
+
+function* largePicture() {
+	const filler = Buffer.alloc(64 * 1024, 7);
+	yield PICTURE;
+	for (let left = FILE_MB * MB - PICTURE.length; left > 0; left -= filler.length) {
+		yield filler.subarray(0, left);
+	}
+}
+
+let gateway: ChildProcess | undefined;
+
+/**
+ * Says something to the process beside.
+ * @returns the sizes of the files of the last edit that it got
+ */
+async function tell(wish: 'large' | 'edits'): Promise<number[]> {
+	if (!gateway) throw new Error('There is no gateway');
+	gateway.send(wish);
+	const [sizes] = (await once(gateway, 'message')) as [number[]];
+	return sizes;
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const CLEAR_PEAK = '/proc/self/clear_refs';
+
+/** The process's resident memory now, and the most that it has been since the last reset (bytes). */
+function resident(): { now: number; peak: number } {
+	const now = process.memoryUsage.rss();
+	try {
+		const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+		return { now, peak: Number(peak) * 1024 };
+	} catch {
+		return { now, peak: now };
+	}
+}
+
+/** Lets the kernel count its peak anew. Where there is no such file, samples have to do. */
+function resetPeak() {
+	try {
+		writeFileSync(CLEAR_PEAK, '5');
+	} catch {
+		// Not Linux.
+	}
+}
+
+const pause = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What some work needed: bytes at its peak over what the process had before, and time. */
+interface Needs {
+	added: number;
+	ms: number;
+}
+
+async function measured(work: () => Promise<void>): Promise<Needs> {
+	for (let round = 0; round < 3; round++) {
+		collectGarbage();
+		await pause(200);
+	}
+	resetPeak();
+	const idle = resident().now;
+	let peak = idle;
+	const sampler = setInterval(() => {
+		peak = Math.max(peak, process.memoryUsage.rss());
+	}, 5);
+	const start = performance.now();
+	try {
+		await work();
+	} finally {
+		clearInterval(sampler);
+	}
+	return { added: Math.max(peak, resident().peak) - idle, ms: performance.now() - start };
+}
+
+const nodeOf = (address: Address) => ({
+	node: ModelAccessImage,
+	credentials: { modelAccessApi: { ...address } },
+	credentialTypes: [new ModelAccessApi()],
+});
+
+/** Runs the image node, and returns its items. */
+async function run(address: Address, parameters: IDataObject, items: INodeExecutionData[]) {
+	const given = parameters as Parameters<typeof runNode>[0]['parameters'];
+	return (await runNode({ ...nodeOf(address), parameters: given, items })).items;
+}
+
+const GENERATE: IDataObject = {
+	resource: 'image',
+	operation: 'generate',
+	model: 'aurora-image-1',
+	prompt: '=Picture {{ $json.n }}',
+	options: { concurrency: CONCURRENCY, pollInterval: 1 },
+};
+
+const rows = (count: number) => Array.from({ length: count }, (_row, n) => ({ json: { n } }));
+
+async function measureDownloads(address: Address): Promise<Needs> {
+	// Small pictures first, for everything that is loaded or compiled only once.
+	await run(address, GENERATE, rows(CONCURRENCY));
+	await tell('large');
+	return await measured(async () => {
+		const items = await run(address, GENERATE, rows(FILES));
+		const whole = items.filter(({ json }) => (json.file as IDataObject).size === FILE_MB * MB);
+		if (whole.length !== FILES) throw new Error(`Only ${whole.length} files are whole`);
+	});
+}
+
+const EDIT: IDataObject = {
+	...GENERATE,
+	operation: 'edit',
+	imageSource: 'binary',
+	imageBinaryPropertyNames: '={{ Object.keys($binary) }}',
+	waitForCompletion: false,
+};
+
+async function measureUploads(address: Address): Promise<Needs> {
+	const { helpers } = prepareNode(nodeOf(address)).context;
+	const itemWith = async (bytes: number): Promise<INodeExecutionData> => {
+		const file = Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), Buffer.alloc(bytes - 4, 7)]);
+		const binary: Record<string, IBinaryData> = {};
+		for (let n = 0; n < UPLOADS; n++) {
+			binary[`photo${n}`] = await helpers.prepareBinaryData(file, `${n}.jpg`, 'image/jpeg');
+		}
+		return { json: { n: bytes }, binary };
+	};
+	await run(address, EDIT, [await itemWith(1024)]);
+	const item = await itemWith(UPLOAD_MB * MB);
+	const needs = await measured(async () => void (await run(address, EDIT, [item])));
+	const sizes = await tell('edits');
+	if (sizes.length !== UPLOADS || sizes.some((size) => size !== UPLOAD_MB * MB)) {
+		throw new Error('Not all files have arrived whole');
+	}
+	return needs;
+}
+
+interface Measurement {
+	what: string;
+	limitMb: number;
+	measure: (address: Address) => Promise<Needs>;
+}
+
+const MEASUREMENTS: Record<string, Measurement> = {
+	downloads: {
+		what: `${FILES} downloads of ${FILE_MB} MB, ${CONCURRENCY} side by side`,
+		limitMb: DOWNLOAD_LIMIT_MB,
+		measure: measureDownloads,
+	},
+	uploads: {
+		what: `An edit of ${UPLOADS} files of ${UPLOAD_MB} MB`,
+		limitMb: UPLOAD_LIMIT_MB,
+		measure: measureUploads,
+	},
+};
+
+/** Measures once in this process, with a gateway in another. */
+async function measureHere({ measure }: Measurement) {
+	gateway = fork(__filename, ['gateway']);
+	const storage = await storeBinaryOnDisk();
+	try {
+		const [address] = (await once(gateway, 'message')) as [Address];
+		process.send?.(await measure(address));
+	} finally {
+		gateway.disconnect();
+		process.disconnect();
+		await storage.remove();
+	}
+}
+
+/** Each run is in a fresh process: memory that was once in use looks idle later. */
+async function runOf(name: string): Promise<Needs> {
+	const child = fork(__filename, [name]);
+	const ended = once(child, 'exit');
+	const [needs] = (await Promise.race([once(child, 'message'), ended])) as [Needs | number | null];
+	await ended;
+	if (typeof needs !== 'object' || needs === null) throw new Error(`The run of ${name} failed`);
+	return needs;
+}
+
+async function measureAll() {
+	for (const [name, { what, limitMb }] of Object.entries(MEASUREMENTS)) {
+		const runs: Needs[] = [];
+		for (let n = 0; n < RUNS; n++) runs.push(await runOf(name));
+		const megabytes = runs.map(({ added }) => Math.round(added / MB)).sort((a, b) => a - b);
+		const middle = megabytes[Math.floor(RUNS / 2)]!;
+		const verdict = middle < limitMb ? 'below' : 'NOT BELOW';
+		const seconds = Math.min(...runs.map(({ ms }) => ms)) / 1000;
+		console.log(
+			`${what}: ${middle} MB over idle at the peak (${verdict} ${limitMb} MB; runs: ${megabytes.join(', ')}), ${seconds.toFixed(1)} s`,
+		);
+		if (middle >= limitMb) process.exitCode = 1;
+	}
+}
+
+async function main([role]: string[]) {
+	if (role === 'gateway') return await serve();
+	const measurement = MEASUREMENTS[role ?? ''];
+	await (measurement ? measureHere(measurement) : measureAll());
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+	console.error(error);
+	process.exitCode = 1;
+});
