@@ -77,11 +77,9 @@ export function deliveryOf(item: ItemScope, idleMs: number): Delivery {
 			'Enter the name of a binary field, such as data.',
 		);
 	}
-	const megabytes = numberParameter(item.options.maxFileSize, {
-		field: 'Max File Size',
-		fallback: 64,
-		min: 0,
-	});
+	const field = 'Max File Size';
+	const megabytes = numberParameter(item.options.maxFileSize, { field, fallback: 64, min: 0 });
+	if (megabytes === 0) throw new InputError(field, 'is 0', 'Enter a number of megabytes above 0.');
 	return {
 		download,
 		binaryProperty: property.trim(),
@@ -140,7 +138,8 @@ async function fetchPicture(
 	{ fileName, maxBytes, idleMs }: Delivery,
 	expiresAt: number | undefined,
 ) {
-	const url = new URL(picture.url, item.connection.baseUrl).href;
+	const { baseUrl } = item.connection;
+	const url = URL.canParse(picture.url, baseUrl) ? new URL(picture.url, baseUrl).href : picture.url;
 	const bounded = { ...client, deadline: client.time.now() + DOWNLOAD_PATIENCE_MS };
 	return await downloadPicture(bounded, pictureStorage(item.context), url, {
 		maxBytes,

@@ -1,11 +1,11 @@
-import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import { ModelAccessError } from '../shared/client/errors';
 import { checkImageRequest, type ImageRequest } from '../shared/client/image-request';
 import { submitImageTask, type Observation, type SubmitKind } from '../shared/client/image-task';
 import type { Client } from '../shared/client/request';
 import type { ItemScope } from '../shared/n8n/items';
 import { concurrencyOption, extraBodyOption } from '../shared/n8n/option-fields';
 import { jsonObjectParameter, onlySet, optionalNumber } from '../shared/n8n/parameters';
-import type { LedgerEntry } from '../shared/n8n/task-ledger';
 import {
 	binaryPropertyField,
 	deliveryOf,
@@ -153,25 +153,34 @@ export async function submitAndCollect(
 	const submission = await prepare();
 	const { model, prompt } = submission.request;
 
-	const earlier = item.ledger.find(item.index, submission.identity);
-	if (earlier) item.accepted(earlier.taskId);
-	const { taskId, accepted, first } = earlier
-		? { ...earlier, first: undefined }
-		: await submitOnce(item, client, submission);
+	const earlier = item.earlier(submission.identity);
+	const { taskId, accepted, first } =
+		earlier?.kind === 'task'
+			? { ...earlier, first: undefined }
+			: await submitOnce(item, client, submission);
 	if (!delivery) return [{ json: accepted }];
-	return await collect(item, client, { taskId, model, prompt }, { first, waiting, delivery });
+	try {
+		return await collect(item, client, { taskId, model, prompt }, { first, waiting, delivery });
+	} catch (error) {
+		throw notToRepeat(error);
+	}
+}
+
+/** Doing this operation once more would submit, and pay for, another task. */
+function notToRepeat(error: unknown): unknown {
+	if (error instanceof ModelAccessError) error.facts.retryable = false;
+	return error;
 }
 
 /** Submits, and notes the task where neither an error nor another try of the node can lose it. */
 async function submitOnce(
 	item: ItemScope,
 	client: Client,
-	{ kind, body, identity }: Submission,
-): Promise<LedgerEntry & { first: Observation }> {
+	{ kind, body }: Submission,
+): Promise<{ taskId: string; accepted: IDataObject; first: Observation }> {
 	const first = await submitImageTask(client, kind, body);
 	const { taskId } = first;
-	item.accepted(taskId);
 	const accepted = taskOutput(taskId, first).json;
-	item.ledger.keep(item.index, identity, { taskId, accepted });
+	item.paid({ kind: 'task', taskId, accepted });
 	return { taskId, accepted, first };
 }

@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import { FailedTaskError, ModelAccessError } from '../shared/client/errors';
+import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/client/errors';
 import { waitForImageTask, type Observation } from '../shared/client/image-task';
 import type { PictureOrigin } from '../shared/client/pictures';
 import type { Client } from '../shared/client/request';
@@ -67,7 +67,7 @@ export function waitingOf({ options }: ItemScope): Waiting {
 	const seconds = numberParameter(options.pollInterval, {
 		field: 'Poll Interval',
 		fallback: 3,
-		min: 0,
+		min: 1,
 	});
 	return {
 		pollIntervalMs: seconds * 1000,
@@ -125,7 +125,8 @@ export async function collect(
 		if (waiting.onTimeout === 'returnTask') return [taskOutput(taskId, waited.seen)];
 		throw waited.error;
 	} catch (error) {
-		if (error instanceof FailedTaskError) item.ledger.drop(taskId);
+		if (error instanceof FailedTaskError) item.ledger.dropFailed(taskId);
+		if (error instanceof UnknownTaskError) item.ledger.dropUnknown(taskId);
 		throw error instanceof ModelAccessError ? error.ofTask(taskId) : error;
 	}
 }

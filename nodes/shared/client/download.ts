@@ -291,6 +291,7 @@ const FAULTS: Record<
 		false,
 		'Ask the gateway’s operator; verification is not switched off.',
 	],
+	tls: ['it does not speak TLS as https needs it', false, 'Ask the gateway’s operator.'],
 	blocked: [
 		'n8n’s own protection refuses to connect to its address',
 		false,

@@ -17,6 +17,10 @@ export interface FailureFacts {
 	imageUrls?: string[];
 	/** Seconds that the gateway asked to wait. */
 	retryAfter?: number;
+	/** Whether a request that may cost may have been executed, although nothing came of it. */
+	inDoubt?: boolean;
+	/** Whether no time was left to wait as long as was asked. */
+	outOfTime?: boolean;
 	/** What of an answer was received: it may have been paid for. */
 	partialText?: string;
 }
@@ -73,6 +77,9 @@ export class StreamError extends ModelAccessError {}
 /** The task ended without a picture, or the waiting for it did. */
 export class TaskError extends ModelAccessError {}
 
+/** The gateway does not know the task: it never was, has expired, or belongs to another key. */
+export class UnknownTaskError extends TaskError {}
+
 /** The gateway says that the task failed: there is nothing to fetch, now or later. */
 export class FailedTaskError extends TaskError {}
 
@@ -81,10 +88,17 @@ export class DownloadError extends ModelAccessError {}
 
 /** The execution was canceled, or its batch had failed. Nothing was sent after that. */
 export class CancelledError extends ModelAccessError {
-	constructor() {
+	/** @param doubt what to say of a request that was under way and may have been executed */
+	constructor(doubt = '') {
 		super('The execution was canceled', {
-			advice: 'Nothing more was sent. A task that had been accepted goes on at the gateway.',
+			advice: [
+				doubt,
+				'Nothing more was sent. A task that had been accepted goes on at the gateway.',
+			]
+				.filter(Boolean)
+				.join(' '),
 			retryable: false,
+			...(doubt !== '' && { inDoubt: true }),
 		});
 	}
 }

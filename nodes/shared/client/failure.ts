@@ -45,7 +45,7 @@ export interface Failure {
 
 /** The facts of a failure, now that it is known what the request was. */
 export function factsOf(
-	{ advice, facts, outcome }: Failure,
+	{ advice, facts }: Failure,
 	kind: RequestKind,
 	mayRetry: boolean,
 	executed: boolean,
@@ -54,7 +54,8 @@ export function factsOf(
 	return {
 		...facts,
 		advice: [doubt, advice].filter(Boolean).join(' '),
-		retryable: mayRetry && (kind === 'read' || outcome !== 'internalError'),
+		retryable: mayRetry && (kind === 'read' || !executed),
+		...(executed && kind !== 'read' && { inDoubt: true }),
 	};
 }
 
@@ -92,7 +93,7 @@ const FAULT_MEANINGS: Record<Exclude<FaultKind, 'cancelled'>, { title: string; a
 	},
 	timeout: {
 		title: 'The gateway did not answer in time',
-		advice: 'Raise the Timeout option if the request needs longer.',
+		advice: '',
 	},
 	lost: {
 		title: 'The connection to the gateway was lost before its answer was here',
@@ -103,6 +104,10 @@ const FAULT_MEANINGS: Record<Exclude<FaultKind, 'cancelled'>, { title: string; a
 		advice:
 			'Check the host in the Base URL. The gateway needs a valid certificate for it; verification is not switched off, since the key would be readable on the way.',
 	},
+	tls: {
+		title: 'The gateway’s address does not speak TLS as https needs it',
+		advice: 'Check the Base URL of the credential: whether it is https or http, and its port.',
+	},
 	blocked: {
 		title: 'n8n’s own protection refuses to connect to the gateway’s address',
 		advice:
@@ -110,14 +115,18 @@ const FAULT_MEANINGS: Record<Exclude<FaultKind, 'cancelled'>, { title: string; a
 	},
 };
 
-/** A missing reply, as a failure. */
-export function faultFailure(fault: TransportFault): Failure {
+/**
+ * A missing reply, as a failure.
+ * @param limit the name of the option that bounds the time
+ */
+export function faultFailure(fault: TransportFault, limit: string): Failure {
 	const kind = fault.kind as Exclude<FaultKind, 'cancelled'>;
 	const { title, advice } = FAULT_MEANINGS[kind];
 	const reason = fault.detail ?? fault.code;
+	const longer = `Raise the ${limit} option if the request needs longer.`;
 	return {
 		outcome: faultOutcome(kind),
-		advice,
+		advice: kind === 'timeout' ? longer : advice,
 		facts: {},
 		toError: (facts) => new NetworkError(reason ? `${title} (${reason})` : title, facts),
 	};
@@ -163,9 +172,13 @@ export function requestIdOf(
 	return id === undefined ? undefined : quotable(redact(id), 200);
 }
 
-/** What to say of a success reply that can't be used, by the kind of request. */
-export function unusableAnswerAdvice(kind: RequestKind): string {
-	return (
-		IN_DOUBT_ADVICE[kind] || 'The address may not be that of a gateway with the Model Access API.'
-	);
+/** What is known of a success reply that can't be used, by the kind of request. */
+export function unusableAnswer(
+	kind: RequestKind,
+): Pick<FailureFacts, 'advice' | 'retryable' | 'inDoubt'> {
+	if (kind !== 'read') {
+		return { advice: IN_DOUBT_ADVICE[kind], retryable: false, inDoubt: true };
+	}
+	const advice = 'The address may not be that of a gateway with the Model Access API.';
+	return { advice, retryable: true };
 }

@@ -11,6 +11,7 @@ const EXTENSIONS = [
 	['tiff', 'tif'],
 	['svg'],
 	['bmp'],
+	['jxl'],
 ];
 
 /** A file name's longest, in bytes of UTF-8; file systems end at 255. */

@@ -32,7 +32,11 @@ export function editForm(request: ImageRequest, images: UploadFile[], mask?: Upl
  */
 export function imageAddresses(value: unknown, field: string): Array<{ image_url: string }> {
 	const texts = (Array.isArray(value) ? (value as unknown[]) : [value]).flatMap((part) =>
-		typeof part === 'string' ? part.split(/\s*[\r\n]+\s*|\s*,\s*(?=https?:|data:)/i) : [part],
+		typeof part === 'string'
+			? part
+					.split(/[\s,]+(?=https?:|data:)|\s*[\r\n]+\s*/i)
+					.map((text) => text.replace(/[\s,]+$/, ''))
+			: [part],
 	);
 	const addresses = texts.filter((text) => text !== '' && text !== undefined && text !== null);
 	if (addresses.length === 0) {

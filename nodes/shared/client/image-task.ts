@@ -1,14 +1,16 @@
 import {
 	AnswerError,
+	CancelledError,
 	FailedTaskError,
 	InputError,
 	ModelAccessError,
 	quotable,
 	StatusError,
 	TaskError,
+	UnknownTaskError,
 } from './errors';
 import { requireText } from './require-text';
-import { unusableAnswerAdvice } from './failure';
+import { unusableAnswer } from './failure';
 import { fieldsOf, parseJson } from './json';
 import { exchange, parseAnswer, pause, request, type Answer, type Client } from './request';
 import { statusOutcome } from './retry';
@@ -133,7 +135,7 @@ export interface Waited {
 	end: 'completed' | 'timedOut';
 	seen: Observation;
 	/** For `timedOut`: the error that says so, to be thrown or not. */
-	error?: TaskError;
+	error?: ModelAccessError;
 }
 
 /**
@@ -166,10 +168,12 @@ export async function waitForImageTask(
 		state = step.state;
 		try {
 			await pause(client, step.waitMs);
+			seen = await pollImageTask(client, taskId);
 		} catch (error) {
-			throw withTask(error, taskId);
+			const late = withTask(error, taskId);
+			if (!(late instanceof ModelAccessError && late.facts.outOfTime)) throw late;
+			return { end: 'timedOut', seen, error: late };
 		}
-		seen = await pollImageTask(client, taskId);
 	}
 }
 
@@ -226,8 +230,7 @@ function acceptedTask(client: Client, reply: GatewayReply): AcceptedTask {
 	if (taskId === undefined) {
 		const { requestId } = parseAnswer(client, 'image', reply);
 		throw new AnswerError('The gateway accepted the image task, but named no task ID', {
-			advice: unusableAnswerAdvice('image'),
-			retryable: false,
+			...unusableAnswer('image'),
 			httpStatus: reply.status,
 			requestId,
 		});
@@ -255,11 +258,19 @@ function observe(client: Client, { json, reply }: Answer, task: ImageTask): Obse
 }
 
 function withTask(error: unknown, taskId: string): unknown {
-	return error instanceof ModelAccessError ? error.ofTask(taskId) : error;
+	if (!(error instanceof ModelAccessError)) return error;
+	const told = error instanceof TaskError || error instanceof CancelledError;
+	if (!told && error.facts.taskId === undefined) {
+		error.facts.advice = `${ACCEPTED_ADVICE} ${error.facts.advice}`;
+	}
+	return error.ofTask(taskId);
 }
 
-function unknownTask(taskId: string, { facts }: StatusError): TaskError {
-	return new TaskError(`The gateway knows no image task "${taskId}" (HTTP 404)`, {
+const ACCEPTED_ADVICE =
+	'The image task was accepted and may be charged: do not submit it again, fetch it with Task → Wait and its task ID.';
+
+function unknownTask(taskId: string, { facts }: StatusError): UnknownTaskError {
+	return new UnknownTaskError(`The gateway knows no image task "${taskId}" (HTTP 404)`, {
 		...facts,
 		taskId,
 		retryable: false,

@@ -14,6 +14,11 @@ const SIGNATURES: Array<[string, number, ImageType]> = [
 	['GIF89a', 0, { mimeType: 'image/gif', extension: 'gif' }],
 	['ftypavif', 4, { mimeType: 'image/avif', extension: 'avif' }],
 	['ftypheic', 4, { mimeType: 'image/heic', extension: 'heic' }],
+	['ftypavis', 4, { mimeType: 'image/avif', extension: 'avif' }],
+	['ftypheix', 4, { mimeType: 'image/heic', extension: 'heic' }],
+	['ftypmif1', 4, { mimeType: 'image/heif', extension: 'heif' }],
+	['\0\0\0\x0cJXL \r\n\x87\n', 0, { mimeType: 'image/jxl', extension: 'jxl' }],
+	['\xff\x0a', 0, { mimeType: 'image/jxl', extension: 'jxl' }],
 	['II*\0', 0, { mimeType: 'image/tiff', extension: 'tiff' }],
 	['MM\0*', 0, { mimeType: 'image/tiff', extension: 'tiff' }],
 ];
@@ -27,6 +32,7 @@ export function imageType(start: Uint8Array): ImageType | undefined {
 	const text = String.fromCharCode(...start.subarray(0, IMAGE_TYPE_BYTES));
 	const found = SIGNATURES.find(([signature, at]) => text.startsWith(signature, at));
 	if (found) return found[2];
+	if (/^BM[^]{4}\0{4}/.test(text)) return { mimeType: 'image/bmp', extension: 'bmp' };
 	if (/^RIFF[^]{4}WEBP/.test(text)) return { mimeType: 'image/webp', extension: 'webp' };
 	if (/^(ï»¿)?\s*(<\?xml[^>]*>\s*)?(<!--[^]*?-->\s*)*(<svg[\s>]|<!DOCTYPE svg\b)/i.test(text)) {
 		return { mimeType: 'image/svg+xml', extension: 'svg' };

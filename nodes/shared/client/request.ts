@@ -3,10 +3,11 @@ import {
 	factsOf,
 	faultFailure,
 	HTML_ADVICE,
+	IN_DOUBT_ADVICE,
 	isHtml,
 	replyFailure,
 	requestIdOf,
-	unusableAnswerAdvice,
+	unusableAnswer,
 	type Failure,
 	type Redact,
 } from './failure';
@@ -27,6 +28,8 @@ export interface Client {
 	time: Time;
 	/** Ends every wait, and nothing is sent once it is aborted. */
 	signal?: AbortSignal;
+	/** Ends what is under way as well, such as a stream; `signal` where it is absent. */
+	cancel?: AbortSignal;
 	/** How often one request is sent again at most. */
 	maxRetries: number;
 	/** Milliseconds for one request. */
@@ -71,7 +74,7 @@ export async function exchange(
 	kind: RequestKind,
 	message: Message,
 ): Promise<GatewayReply> {
-	return await attempts(client, kind, async () => {
+	return await attempts(client, kind, 'Timeout', async () => {
 		return await client.transport.send({ ...message, timeoutMs: client.timeoutMs });
 	});
 }
@@ -88,7 +91,8 @@ export async function openExchange(
 	idleMs: number,
 ): Promise<OpenReply> {
 	const timeoutMs = Math.min(client.timeoutMs, idleMs);
-	return await attempts<OpenReply>(client, kind, async () => {
+	const limit = idleMs < client.timeoutMs ? 'Idle Timeout' : 'Timeout';
+	return await attempts<OpenReply>(client, kind, limit, async () => {
 		return await client.transport.open({ ...message, timeoutMs });
 	});
 }
@@ -98,6 +102,7 @@ export async function openExchange(
  * and turns every outcome into a success reply or a typed error.
  *
  * @param kind decides the column of the retry table
+ * @param limit the name of the option that bounds the time of one request
  * @param send sends it once, and resolves with a reply of any status
  * @throws {StatusError} the gateway answered with an error
  * @throws {NetworkError} no reply came
@@ -107,21 +112,24 @@ export async function openExchange(
 async function attempts<Reply extends GatewayReply | OpenReply>(
 	client: Client,
 	kind: RequestKind,
+	limit: string,
 	send: () => Promise<Reply>,
 ): Promise<Reply> {
 	let internalErrors = 0;
+	let inDoubt = false;
 	for (let retries = 0; ; retries++) {
 		if (client.signal?.aborted) throw new CancelledError();
-		const sent = await attempt(client, send);
+		const sent = await attempt(client, kind, limit, send);
 		if ('reply' in sent) return sent.reply;
 
 		const { failure } = sent;
 		const { rule, executed } = retryRule(failure.outcome, kind);
+		inDoubt ||= executed;
 		if (failure.outcome === 'internalError') internalErrors++;
 		const again =
 			retries < client.maxRetries &&
 			(rule === 'bounded' || (rule === 'once' && internalErrors === 1));
-		const error = failure.toError(factsOf(failure, kind, rule !== 'never', executed));
+		const error = failure.toError(factsOf(failure, kind, rule !== 'never', inDoubt));
 		if (!again) throw error;
 
 		const asked = failure.facts.retryAfter;
@@ -135,6 +143,8 @@ async function attempts<Reply extends GatewayReply | OpenReply>(
 /** One attempt: a success reply, or what went wrong. */
 async function attempt<Reply extends GatewayReply | OpenReply>(
 	client: Client,
+	kind: RequestKind,
+	limit: string,
 	send: () => Promise<Reply>,
 ): Promise<{ reply: Reply } | { failure: Failure }> {
 	try {
@@ -142,13 +152,14 @@ async function attempt<Reply extends GatewayReply | OpenReply>(
 		if (reply.status < 300) return { reply };
 		return { failure: replyFailure(client, 'body' in reply ? reply : await reply.whole()) };
 	} catch (error) {
-		return { failure: faultFailure(faultOf(client, error)) };
+		return { failure: faultFailure(faultOf(client, kind, error), limit) };
 	}
 }
 
-function faultOf({ signal }: Client, error: unknown): TransportFault {
+function faultOf({ signal, cancel }: Client, kind: RequestKind, error: unknown): TransportFault {
 	if (!(error instanceof TransportFault)) throw error;
-	if (error.kind === 'cancelled' || signal?.aborted) throw new CancelledError();
+	const cancelled = error.kind === 'cancelled' || (cancel ?? signal)?.aborted;
+	if (cancelled) throw new CancelledError(IN_DOUBT_ADVICE[kind]);
 	return error;
 }
 
@@ -172,6 +183,7 @@ export function notWaitedFor<E extends ModelAccessError>(error: E): E {
 			? `It asked to wait ${retryAfter} s, which is longer than the time left.`
 			: 'No time was left to try again.';
 	error.facts.advice = `${reason} ${advice}`;
+	error.facts.outOfTime = true;
 	return error;
 }
 
@@ -184,6 +196,7 @@ export function parseAnswer(client: Client, kind: RequestKind, reply: GatewayRep
 	const requestId = requestIdOf(client.redact, reply);
 	const json = parseJson(reply.body);
 	if (json !== undefined) return { json, reply, requestId };
+	const unusable = unusableAnswer(kind);
 	throw new AnswerError(
 		isHtml(reply)
 			? 'The gateway answered with a web page (HTML) in place of JSON'
@@ -191,10 +204,8 @@ export function parseAnswer(client: Client, kind: RequestKind, reply: GatewayRep
 				? 'The gateway answered with nothing in place of JSON'
 				: `The gateway’s answer is not JSON: ${quotable(client.redact(reply.body), 100)}`,
 		{
-			advice: [isHtml(reply) ? HTML_ADVICE : '', unusableAnswerAdvice(kind)]
-				.filter(Boolean)
-				.join(' '),
-			retryable: kind === 'read',
+			...unusable,
+			advice: [isHtml(reply) ? HTML_ADVICE : '', unusable.advice].filter(Boolean).join(' '),
 			httpStatus: reply.status,
 			requestId,
 		},

@@ -68,13 +68,18 @@ export function simplifyResponse(
 	};
 }
 
+/** What is read of a response: its output items, whether they are as the contract says or not. */
+interface Readable {
+	output: Array<Record<string, unknown>>;
+}
+
 /** All text of all message items, in order. */
-export function outputText(response: ModelResponse): string {
+export function outputText(response: Readable): string {
 	return joined(response, 'output_text', 'text');
 }
 
 /** What the model says to a reader: its text, or its refusal where there is none. */
-export function spokenText(response: ModelResponse): string {
+export function spokenText(response: Readable): string {
 	return outputText(response) || joined(response, 'refusal', 'refusal');
 }
 
@@ -110,13 +115,13 @@ export function incompleteReason(response: ModelResponse): string | undefined {
 
 type OutputItem = ModelResponse['output'][number];
 
-function partsOf(response: ModelResponse): Array<Record<string, unknown>> {
+function partsOf(response: Readable): Array<Record<string, unknown>> {
 	return response.output.flatMap(({ type, content }) =>
 		type === 'message' && Array.isArray(content) ? content.map(fieldsOf) : [],
 	);
 }
 
-function joined(response: ModelResponse, type: string, field: string): string {
+function joined(response: Readable, type: string, field: string): string {
 	return partsOf(response)
 		.filter((part) => part.type === type)
 		.map((part) => part[field])

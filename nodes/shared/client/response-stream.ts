@@ -31,7 +31,11 @@ export async function streamResponse(
 ): Promise<CreatedResponse> {
 	const message = { method: 'POST', path: '/responses', body: { ...body, stream: true } } as const;
 	const reply = await openExchange(client, 'response', message, idleMs);
-	const watch = new Watch(client, { idleMs, endsAt: client.time.now() + client.timeoutMs });
+	const { time, cancel = client.signal } = client;
+	const watch = new Watch(
+		{ time, signal: cancel },
+		{ idleMs, endsAt: time.now() + client.timeoutMs },
+	);
 	const assembly = new ResponseAssembly();
 	const close = () => reply.close();
 	watch.signal.addEventListener('abort', close, { once: true });
@@ -123,8 +127,8 @@ function brokenOff(
 	error: unknown,
 	{ reply, assembly, watch }: { reply: OpenReply; assembly: ResponseAssembly; watch: Watch },
 ): unknown {
-	const failure = client.signal?.aborted
-		? new CancelledError()
+	const failure = (client.cancel ?? client.signal)?.aborted
+		? new CancelledError(IN_DOUBT_ADVICE.response)
 		: watch.expired || error instanceof TransportFault
 			? connectionError(client, watch, error)
 			: error;
@@ -150,7 +154,7 @@ function connectionError(client: Client, watch: Watch, error: unknown): ModelAcc
 		);
 	}
 	const { kind, code } = error as TransportFault;
-	if (kind === 'cancelled') return new CancelledError();
+	if (kind === 'cancelled') return new CancelledError(IN_DOUBT_ADVICE.response);
 	return interrupted(
 		`The connection was lost in the middle of the answer${code ? ` (${code})` : ''}`,
 		'Check the network and the proxies between n8n and the gateway.',

@@ -2,6 +2,7 @@ import { AnswerError, InputError, quotable } from './errors';
 import { requireText } from './require-text';
 import { fieldsOf } from './json';
 import { MESSAGES_HINT } from './response-input';
+import { outputText } from './response-output';
 import { request, type Answer, type Client } from './request';
 import { checkAnswer, responseSchema, type ModelResponse } from './schemas';
 
@@ -55,13 +56,28 @@ export async function createResponse(
  * @throws {AnswerError} its status is `failed`, or it is not as the contract says
  */
 export function createdResponse(client: Client, answer: Answer): CreatedResponse {
-	const kind = 'response';
-	const response = checkAnswer(responseSchema, answer, { what: 'response', kind });
+	const response = checkedResponse(answer);
 	const { requestId } = answer;
 	if (response.status === 'failed' || response.status === 'cancelled') {
 		throw failedResponse(client, response, requestId);
 	}
 	return { response, json: answer.json as Record<string, unknown>, requestId };
+}
+
+/** @throws {AnswerError} it is not as the contract says; the error carries what text it has */
+function checkedResponse(answer: Answer): ModelResponse {
+	try {
+		return checkAnswer(responseSchema, answer, { what: 'response', kind: 'response' });
+	} catch (error) {
+		throw withReadableText(error, answer.json);
+	}
+}
+
+function withReadableText(error: unknown, json: unknown): unknown {
+	const { output } = fieldsOf(json);
+	const text = outputText({ output: Array.isArray(output) ? output.map(fieldsOf) : [] });
+	if (error instanceof AnswerError && text !== '') error.facts.partialText = text;
+	return error;
 }
 
 function failedResponse(

@@ -92,6 +92,7 @@ export function faultOutcome(fault: Exclude<FaultKind, 'cancelled'>): Outcome {
 		case 'lost':
 			return 'inDoubt';
 		case 'certificate':
+		case 'tls':
 		case 'blocked':
 			return 'refused';
 	}

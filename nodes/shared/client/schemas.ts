@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AnswerError, quotable } from './errors';
-import { unusableAnswerAdvice } from './failure';
+import { unusableAnswer } from './failure';
 import type { Answer } from './request';
 import type { RequestKind } from './retry';
 
@@ -40,7 +40,7 @@ export const imageTaskSchema = z
 		id: z.string().optional().catch(undefined),
 		status: z.string().min(1),
 		created_at: z.number().optional().catch(undefined),
-		expires_at: z.number().optional().catch(undefined),
+		expires_at: z.number().positive().optional().catch(undefined),
 		completed_at: z.number().optional().catch(undefined),
 		http_status: z.number().optional().catch(undefined),
 		image_url: z.string().optional().catch(undefined),
@@ -56,13 +56,17 @@ export const imageTaskSchema = z
 			.optional()
 			.catch(undefined),
 		error: z
-			.object({
-				type: z.string().optional().catch(undefined),
-				code: z.string().optional().catch(undefined),
-				message: z.string().optional().catch(undefined),
-			})
-			.passthrough()
-			.optional()
+			.preprocess(
+				(error) => (typeof error === 'string' ? { message: error } : error),
+				z
+					.object({
+						type: z.string().optional().catch(undefined),
+						code: z.string().optional().catch(undefined),
+						message: z.string().optional().catch(undefined),
+					})
+					.passthrough()
+					.optional(),
+			)
 			.catch(undefined),
 	})
 	.passthrough();
@@ -94,8 +98,7 @@ export function checkAnswer<Schema extends z.ZodTypeAny>(
 	throw new AnswerError(
 		`The gateway’s ${what} is not as expected: ${path ? `field "${quotable(path, 200)}": ` : ''}${problem}`,
 		{
-			advice: unusableAnswerAdvice(kind),
-			retryable: kind === 'read',
+			...unusableAnswer(kind),
 			httpStatus: reply.status,
 			requestId,
 		},

@@ -58,7 +58,7 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	},
 	503: {
 		title: 'The gateway is overloaded or a part of it is unavailable',
-		advice: 'Wait a while and run the workflow again.',
+		advice: 'Wait a while, then try again.',
 	},
 	504: {
 		title: 'The gateway waited too long for the model',

@@ -56,6 +56,8 @@ export type FaultKind =
 	| 'lost'
 	/** The other side's certificate was not accepted. */
 	| 'certificate'
+	/** The other side does not speak TLS, or not this one. */
+	| 'tls'
 	/** The host's own policy forbade the address. */
 	| 'blocked'
 	/** The execution was cancelled meanwhile. */
@@ -80,28 +82,34 @@ const UNREACHED = [
 	'EAI_AGAIN',
 	'EAI_NODATA',
 	'EAI_NONAME',
+	'ERR_INVALID_URL',
+	'UND_ERR_CONNECT_TIMEOUT',
+];
+/** These come from an established connection too, after the request was sent. */
+const UNREACHED_AT_CONNECT = [
 	'EHOSTUNREACH',
 	'ENETUNREACH',
 	'EADDRNOTAVAIL',
 	'EHOSTDOWN',
 	'ENETDOWN',
 	'EACCES',
-	'ERR_INVALID_URL',
-	'UND_ERR_CONNECT_TIMEOUT',
 ];
 const TIMEOUT = ['ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT'];
 const CERTIFICATE =
-	/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO$|CRL_)/;
+	/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|CRL_)/;
 
 /**
  * What a system's or HTTP library's error code says about the request. An unknown code counts as
  * lost: of what may have been executed, nothing is sent again.
+ * @param syscall the system call that failed, such as `connect`
  */
-export function faultKind(code: string | undefined): FaultKind {
+export function faultKind(code: string | undefined, syscall?: string): FaultKind {
 	if (code === undefined) return 'lost';
 	if (UNREACHED.includes(code)) return 'unreached';
+	if (UNREACHED_AT_CONNECT.includes(code)) return syscall === 'connect' ? 'unreached' : 'lost';
 	if (TIMEOUT.includes(code)) return 'timeout';
 	if (CERTIFICATE.test(code)) return 'certificate';
+	if (code === 'EPROTO') return 'tls';
 	if (code === 'ERR_CANCELED') return 'cancelled';
 	return 'lost';
 }

@@ -1,3 +1,4 @@
+import { unlessAborted } from './abort';
 import type { Client } from './request';
 import { TransportFault } from './transport';
 
@@ -56,7 +57,7 @@ export class Watch {
 		const iterator = chunks[Symbol.asyncIterator]();
 		try {
 			for (;;) {
-				const { done, value } = await this.unlessAborted(iterator.next());
+				const { done, value } = await unlessAborted(iterator.next(), this.signal);
 				if (done) return;
 				this.touch();
 				yield value;
@@ -64,16 +65,6 @@ export class Watch {
 		} finally {
 			void iterator.return?.().catch(() => {});
 		}
-	}
-
-	/** Not a race with one promise for all chunks: that would keep something of each of them. */
-	private async unlessAborted<T>(work: Promise<T>): Promise<T> {
-		return await new Promise<T>((resolve, reject) => {
-			const onAbort = () => reject(this.signal.reason as Error);
-			if (this.signal.aborted) onAbort();
-			this.signal.addEventListener('abort', onAbort, { once: true });
-			work.then(resolve, reject).finally(() => this.signal.removeEventListener('abort', onAbort));
-		});
 	}
 
 	/** Watches over `work` until it settles. */

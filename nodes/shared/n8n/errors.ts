@@ -1,11 +1,24 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type INode } from 'n8n-workflow';
 import { CancelledError, InputError, ModelAccessError, type FailureFacts } from '../client/errors';
+import type { Redact } from '../client/failure';
 
 /** An image task that the gateway accepted in this run of the node. */
 export interface TaskRecord {
 	itemIndex: number;
 	taskId: string;
 }
+
+/** What a run that ends in an error leaves behind besides. */
+export interface Remains {
+	/** Tasks that the gateway accepted for other items. */
+	tasks: TaskRecord[];
+	/** Other items whose request may have been executed although nothing came of it. */
+	doubts: Array<{ itemIndex: number; message: string }>;
+	/** How many answers were received that nobody gets now. */
+	answers: number;
+}
+
+const NOTHING: Remains = { tasks: [], doubts: [], answers: 0 };
 
 /** `error_details` of an item that failed under "Continue". */
 export function errorDetails({ facts }: ModelAccessError): IDataObject {
@@ -24,25 +37,44 @@ export function errorDetails({ facts }: ModelAccessError): IDataObject {
 }
 
 /**
+ * Takes secrets out of everything an error shows: somebody else may have echoed the key.
+ * @returns the same error
+ */
+export function redacted(error: unknown, redact: Redact): unknown {
+	if (!(error instanceof Error)) return error;
+	error.message = redact(error.message);
+	if (error.stack !== undefined) error.stack = redact(error.stack);
+	const shown = error instanceof ModelAccessError ? error.facts : error;
+	for (const [name, value] of Object.entries(shown)) {
+		const texts = shown as unknown as Record<string, unknown>;
+		if (typeof value === 'string') texts[name] = redact(value);
+		if (Array.isArray(value)) {
+			texts[name] = value.map((one: unknown) => (typeof one === 'string' ? redact(one) : one));
+		}
+	}
+	return error;
+}
+
+/**
  * The one place that turns a failure into n8n's form: one line that says what happened, and a
  * description that says what to do.
  *
  * @param error what the client threw; anything else is passed on as an operation error
  * @param itemIndex the item that failed
- * @param others tasks that the gateway accepted for other items of the run
+ * @param remains what else the run leaves behind
  */
 export function nodeError(
 	node: INode,
 	error: unknown,
 	itemIndex: number | undefined,
-	others: TaskRecord[] = [],
+	remains: Remains = NOTHING,
 ): NodeApiError | NodeOperationError {
 	if (!(error instanceof ModelAccessError)) {
 		if (error instanceof NodeApiError || error instanceof NodeOperationError) {
 			error.context.itemIndex ??= itemIndex;
-			return withOthers(error, others);
+			return withRemains(error, remains);
 		}
-		return withOthers(new NodeOperationError(node, error as Error, { itemIndex }), others);
+		return withRemains(new NodeOperationError(node, error as Error, { itemIndex }), remains);
 	}
 	const { facts, message } = error;
 	const description = [facts.advice, identifiers(facts)].filter(Boolean).join(' ');
@@ -64,7 +96,7 @@ export function nodeError(
 	made.description = description;
 	made.messages = [];
 	made.context.details = errorDetails(error);
-	return withOthers(made, others);
+	return withRemains(made, remains);
 }
 
 function identifiers({ requestId, taskId }: FailureFacts): string {
@@ -75,26 +107,40 @@ function identifiers({ requestId, taskId }: FailureFacts): string {
 /** How many task IDs a message names; the description and the context name all. */
 const TASKS_IN_MESSAGE = 5;
 
-function withOthers<E extends NodeApiError | NodeOperationError>(
+function withRemains<E extends NodeApiError | NodeOperationError>(
 	error: E,
-	others: TaskRecord[],
+	{ tasks, doubts, answers }: Remains,
 ): E {
-	if (others.length === 0) return error;
-	const ids = others.map(({ taskId }) => taskId);
-	const some = ids.slice(0, TASKS_IN_MESSAGE).join(', ');
-	const more = ids.length > TASKS_IN_MESSAGE ? ', …' : '';
-	const whose = error.context.itemIndex === undefined ? '' : ' of other items';
-	error.message += ` – ${ids.length} accepted image ${ids.length === 1 ? 'task' : 'tasks'}${whose}: ${some}${more}`;
-	const listed = others.map(({ itemIndex, taskId }) => `item ${itemIndex}: ${taskId}`).join(', ');
-	error.description = [
-		error.description,
-		`These tasks were accepted and may be charged; do not submit them again, fetch each with Task → Wait: ${listed}.`,
-	]
-		.filter(Boolean)
-		.join(' ');
-	error.context.acceptedTasks = others.map(({ itemIndex, taskId }) => ({
-		item: itemIndex,
-		task_id: taskId,
-	}));
+	const notes: string[] = [];
+	if (tasks.length > 0) {
+		const ids = tasks.map(({ taskId }) => taskId);
+		const some = ids.slice(0, TASKS_IN_MESSAGE).join(', ');
+		const more = ids.length > TASKS_IN_MESSAGE ? ', …' : '';
+		const whose = error.context.itemIndex === undefined ? '' : ' of other items';
+		error.message += ` – ${ids.length} accepted image ${ids.length === 1 ? 'task' : 'tasks'}${whose}: ${some}${more}`;
+		const listed = tasks.map(({ itemIndex, taskId }) => `item ${itemIndex}: ${taskId}`).join(', ');
+		notes.push(
+			`These tasks were accepted and may be charged; do not submit them again, fetch each with Task → Wait: ${listed}.`,
+		);
+		error.context.acceptedTasks = tasks.map(({ itemIndex, taskId }) => ({
+			item: itemIndex,
+			task_id: taskId,
+		}));
+	}
+	if (doubts.length > 0) {
+		const listed = doubts
+			.map(({ itemIndex, message }) => `item ${itemIndex}: ${message}`)
+			.join('; ');
+		notes.push(
+			`These requests may have been executed and charged as well; check the usage in the gateway’s console: ${listed}.`,
+		);
+		error.context.inDoubt = doubts.map(({ itemIndex, message }) => ({ item: itemIndex, message }));
+	}
+	if (answers > 0) {
+		notes.push(
+			`${answers} ${answers === 1 ? 'answer' : 'answers'} of other items had been received and ${answers === 1 ? 'is' : 'are'} not handed on. Set On Error to Continue to keep what succeeds.`,
+		);
+	}
+	error.description = [error.description, ...notes].filter(Boolean).join(' ');
 	return error;
 }

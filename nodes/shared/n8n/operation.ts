@@ -1,4 +1,9 @@
-import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import {
+	NodeOperationError,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeProperties,
+} from 'n8n-workflow';
 import type { Time } from '../client/time';
 import { runItems, type ItemScope } from './items';
 import { n8nTime } from './time';
@@ -92,5 +97,12 @@ export async function execute(
 	const operation = resources
 		.find(({ value }) => value === chosen)
 		?.operations.find(({ value }) => value === wanted);
-	return await runItems(context, operation!, time);
+	if (!operation) {
+		throw new NodeOperationError(
+			context.getNode(),
+			`The operation "${String(wanted)}" of "${String(chosen)}" does not exist`,
+			{ description: 'Choose Resource and Operation from their lists.' },
+		);
+	}
+	return await runItems(context, operation, time);
 }

@@ -154,3 +154,22 @@ export function onlySet(fields: Record<string, unknown>): Record<string, unknown
 		Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''),
 	);
 }
+
+/**
+ * Merges an extra body over fields that were set: it wins, and where both hold an object its fields
+ * are merged into it, so that `text.verbosity` does not remove `text.format`.
+ */
+export function withExtraBody(
+	fields: Record<string, unknown>,
+	extra: Record<string, unknown>,
+): Record<string, unknown> {
+	const merged = Object.entries(extra).map(([name, value]) => {
+		const both = isPlainObject(fields[name]) && isPlainObject(value);
+		return [name, both ? { ...(fields[name] as object), ...(value as object) } : value];
+	});
+	return { ...fields, ...(Object.fromEntries(merged) as Record<string, unknown>) };
+}
+
+function isPlainObject(value: unknown): boolean {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -5,6 +5,7 @@ import type {
 	ILoadOptionsFunctions,
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
+import { unlessAborted } from '../client/abort';
 import {
 	faultKind,
 	TransportFault,
@@ -49,10 +50,10 @@ export function gatewayTransport(
 	};
 	return {
 		async send(message): Promise<GatewayReply> {
-			const { statusCode, headers, body } = await request(message, {
-				encoding: 'text',
-				accept: 'application/json',
-			});
+			const { statusCode, headers, body } = await inTime(
+				message.timeoutMs,
+				request(message, { encoding: 'text', accept: 'application/json' }),
+			);
 			return {
 				status: statusCode,
 				headers: headers as Headers,
@@ -64,7 +65,7 @@ export function gatewayTransport(
 				encoding: 'stream',
 				accept: 'text/event-stream, application/json',
 			});
-			return openReply(reply, reply.body as unknown as Readable);
+			return openReply(reply, reply.body as unknown as Readable, message.timeoutMs);
 		},
 	};
 }
@@ -72,20 +73,40 @@ export function gatewayTransport(
 /** A body that n8n hands over as a stream. */
 export type Readable = Exclude<Parameters<BinaryHelperFunctions['prepareBinaryData']>[0], Buffer>;
 
-function openReply({ statusCode, headers }: IN8nHttpFullResponse, body: Readable): OpenReply {
+/**
+ * Bounds a reply as a whole: n8n's own time-out bounds each silence of the connection, so that a
+ * reply which drips never ends by it.
+ * @throws {TransportFault} it took longer than `ms` milliseconds
+ */
+async function inTime<T>(ms: number, work: Promise<T>): Promise<T> {
+	const limit = AbortSignal.timeout(ms);
+	try {
+		return await unlessAborted(work, limit);
+	} catch (error) {
+		throw error === limit.reason ? new TransportFault('timeout') : error;
+	}
+}
+
+function openReply(
+	{ statusCode, headers }: IN8nHttpFullResponse,
+	body: Readable,
+	timeoutMs: number,
+): OpenReply {
 	const reply = { status: statusCode, headers: headers as Headers };
 	const chunks = chunksOf(body);
 	return {
 		...reply,
 		chunks,
-		async whole() {
-			const decoder = new TextDecoder();
-			const pieces: string[] = [];
-			for await (const chunk of chunks) pieces.push(decoder.decode(chunk, { stream: true }));
-			return { ...reply, body: pieces.join('') + decoder.decode() };
-		},
+		whole: async () => ({ ...reply, body: await inTime(timeoutMs, textOf(chunks)) }),
 		close: () => body.destroy(),
 	};
+}
+
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+	const decoder = new TextDecoder();
+	const pieces: string[] = [];
+	for await (const chunk of chunks) pieces.push(decoder.decode(chunk, { stream: true }));
+	return pieces.join('') + decoder.decode();
 }
 
 /**
@@ -117,13 +138,16 @@ export function transportFault(error: unknown): unknown {
 	if (chain.some(({ name, message }) => /ssrf/i.test(`${name} ${message}`))) {
 		return new TransportFault('blocked');
 	}
-	const code = chain.map((cause) => cause.code).findLast((found) => typeof found === 'string');
+	const innermost = (field: 'code' | 'syscall') =>
+		chain.map((cause) => cause[field]).findLast((found) => typeof found === 'string');
+	const code = innermost('code');
 	const known = code !== undefined || chain.some((cause) => cause.isAxiosError === true);
-	return known ? new TransportFault(faultKind(code as string | undefined), code as string) : error;
+	return known ? new TransportFault(faultKind(code, innermost('syscall')), code) : error;
 }
 
 interface Cause extends Error {
 	code?: unknown;
+	syscall?: unknown;
 	isAxiosError?: unknown;
 }
 

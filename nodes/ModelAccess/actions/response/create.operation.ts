@@ -3,6 +3,7 @@ import { AnswerError, ModelAccessError } from '../../../shared/client/errors';
 import type { Client } from '../../../shared/client/request';
 import {
 	checkResponseRequest,
+	createdResponse,
 	createResponse,
 	type CreatedResponse,
 } from '../../../shared/client/response';
@@ -11,9 +12,11 @@ import {
 	incompleteReason,
 	outputText,
 	simplifyResponse,
+	spokenText,
 } from '../../../shared/client/response-output';
-import { streamResponse } from '../../../shared/client/response-stream';
+import { streamResponse, type StreamSettings } from '../../../shared/client/response-stream';
 import type { ItemScope } from '../../../shared/n8n/items';
+import type { PaidWork } from '../../../shared/n8n/ledger';
 import { modelPicker } from '../../../shared/n8n/model-picker';
 import type { Operation } from '../../../shared/n8n/operation';
 import {
@@ -115,14 +118,46 @@ export const create: Operation = {
 		});
 		const client = boundedClient(item);
 		const idleMs = secondsParameter(item.options.idleTimeout, 'Idle Timeout', 60);
-		const onText = isTool(item) ? undefined : item.beginStream();
-		const streamed = item.parameter('stream') === true || onText !== undefined;
-		const created = streamed
-			? await streamResponse(client, body, { idleMs, onText })
-			: await createResponse(client, body);
-		return await delivered(item, created, body);
+		const earlier = item.earlier(body);
+		const onText = item.beginStream();
+		const created =
+			earlier?.kind === 'answer'
+				? answeredBefore(client, earlier, onText)
+				: await ask(item, client, body, { idleMs, onText });
+		const output = await delivered(item, created, body);
+		item.paid({
+			kind: 'answer',
+			json: created.json as IDataObject,
+			requestId: created.requestId,
+		});
+		return output;
 	},
 };
+
+async function ask(
+	item: ItemScope,
+	client: Client,
+	body: Record<string, unknown>,
+	stream: StreamSettings,
+): Promise<CreatedResponse> {
+	const streamed = item.parameter('stream') === true || stream.onText !== undefined;
+	return streamed ? await streamResponse(client, body, stream) : await createResponse(client, body);
+}
+
+/** The answer that an earlier try of the node received, and paid for. */
+function answeredBefore(
+	client: Client,
+	{ json, requestId }: Extract<PaidWork, { kind: 'answer' }>,
+	onText: StreamSettings['onText'],
+): CreatedResponse {
+	const created = createdResponse(client, {
+		json,
+		reply: { status: 200, headers: {}, body: '' },
+		requestId,
+	});
+	onText?.(spokenText(created.response));
+	return created;
+}
 
 /** The output item. Whatever fails from here on, the answer is paid for: its text is in the error. */
 async function delivered(
@@ -162,14 +197,6 @@ async function inputOf(item: ItemScope): Promise<unknown> {
 		default:
 			return item.parameter('prompt');
 	}
-}
-
-/**
- * Whether an agent uses the node: n8n adds this to the name of a node that is used as a tool. What
- * it says is for the agent then, not for the caller of the workflow.
- */
-function isTool({ context }: ItemScope): boolean {
-	return context.getNode().type.endsWith('Tool');
 }
 
 function boundedClient(item: ItemScope): Client {

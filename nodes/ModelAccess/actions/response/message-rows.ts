@@ -157,7 +157,7 @@ export async function messagesOf(item: ItemScope): Promise<Message[]> {
 
 async function messageOf(item: ItemScope, row: IDataObject, name: string): Promise<Message> {
 	const role = (row.role ?? 'user') as Role;
-	const text = row.text === undefined || row.text === null ? '' : String(row.text);
+	const text = rowText(row.text, name);
 	if (row.type !== 'image' && row.type !== 'file') {
 		if (text.trim() === '') {
 			throw new InputError(name, 'is empty', 'Enter its text, or remove the message.');
@@ -174,6 +174,19 @@ async function messageOf(item: ItemScope, row: IDataObject, name: string): Promi
 	const parts =
 		row.type === 'image' ? await imageParts(item, row, name) : await fileParts(item, row, name);
 	return { role, content: [...(text.trim() === '' ? [] : [textPart(role, text)]), ...parts] };
+}
+
+/** @throws {InputError} an expression yields something that is no text */
+function rowText(value: unknown, name: string): string {
+	if (value === undefined || value === null) return '';
+	if (typeof value === 'object') {
+		throw new InputError(
+			name,
+			'is not a text',
+			'Its expression yields an object or a list. Choose one field of it, or use JSON.stringify().',
+		);
+	}
+	return String(value as string | number | boolean);
 }
 
 async function imageParts(item: ItemScope, row: IDataObject, name: string): Promise<ContentPart[]> {

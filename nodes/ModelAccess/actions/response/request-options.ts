@@ -8,6 +8,7 @@ import {
 	jsonParameter,
 	onlySet,
 	optionalNumber,
+	withExtraBody,
 } from '../../../shared/n8n/parameters';
 
 /** The options that become fields of the request's body. */
@@ -218,8 +219,8 @@ export const requestBodyOptions: INodeProperties[] = [
  */
 export function bodyFieldsOf({ options }: ItemScope): Record<string, unknown> {
 	const { reasoningEffort, reasoningSummary } = options;
-	return {
-		...onlySet({
+	return withExtraBody(
+		onlySet({
 			include: listOf(options.include),
 			instructions: options.instructions,
 			max_output_tokens: optionalNumber(options.maxOutputTokens, {
@@ -240,8 +241,8 @@ export function bodyFieldsOf({ options }: ItemScope): Record<string, unknown> {
 			top_p: optionalNumber(options.topP, { field: 'Top P', min: 0 }),
 			truncation: options.truncation,
 		}),
-		...jsonObjectParameter(options.extraBody, 'Extra Body'),
-	};
+		jsonObjectParameter(options.extraBody, 'Extra Body'),
+	);
 }
 
 function unlessEmpty(fields: Record<string, unknown>): Record<string, unknown> | undefined {

@@ -110,7 +110,9 @@ async function fromUrls(item: ItemScope): Promise<Submission> {
 	const images = imageAddresses(item.parameter('imageUrls'), 'Image URLs');
 	const { maskUrl } = item.options;
 	const mask =
-		maskUrl === undefined || maskUrl === '' ? undefined : imageAddresses(maskUrl, 'Mask URL')[0];
+		maskUrl === undefined || maskUrl === ''
+			? undefined
+			: onlyOne(imageAddresses(maskUrl, 'Mask URL'), 'Mask URL');
 	const request = imageRequestOf(item, { images, mask });
 	return { kind: 'edits', request, body: request, identity: request };
 }
@@ -128,13 +130,19 @@ async function fromBinary(item: ItemScope): Promise<Submission> {
 	const mask =
 		named === undefined || named === ''
 			? undefined
-			: await maskImage(item, binaryReferences(named, MASK_FIELD)[0]!);
+			: await maskImage(item, onlyOne(binaryReferences(named, MASK_FIELD), MASK_FIELD));
 	return {
 		kind: 'edits',
 		request,
 		body: editForm(request, files, mask),
 		identity: [request, files.map(({ identity }) => identity), mask?.identity],
 	};
+}
+
+/** @throws {InputError} there are several */
+function onlyOne<T>(found: T[], field: string): T {
+	if (found.length > 1) throw new InputError(field, 'names several', 'An edit takes one mask.');
+	return found[0]!;
 }
 
 const EDITABLE = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];

@@ -1,0 +1,122 @@
+import { createHash } from 'crypto';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { FailureFacts } from '../client/errors';
+
+/** What a request brought that may have been paid for. */
+export type PaidWork =
+	/** An image task that the gateway accepted; `accepted` is the body of the 202. */
+	| { kind: 'task'; taskId: string; accepted: IDataObject }
+	/** A model's answer, as the gateway sent it. */
+	| { kind: 'answer'; json: IDataObject; requestId?: string }
+	/** Nothing that is known, although the request may have been executed. */
+	| { kind: 'doubt'; message: string; facts: FailureFacts };
+
+type Entry = PaidWork & { itemIndex: number; executionId: string | undefined };
+
+/** Where the entries stand in the node's context. */
+const SLOT = 'modelAccess';
+
+/**
+ * What this node has paid for in this execution and not handed on yet. "Retry On Fail" runs the
+ * node again from the start: the ledger lets the next try take up what the one before brought, in
+ * place of paying for it anew.
+ *
+ * It lives in the node's context, which n8n keeps across tries. That is one object for all runs of
+ * a node inside a loop, so an entry is known by run, item and a hash of the request. As an agent's
+ * tool a node gets another run index at each try; there the request alone has to do.
+ */
+export class Ledger {
+	private readonly kept: IDataObject;
+	private readonly run: string;
+	private readonly executionId: string | undefined;
+	private readonly touched = new Set<string>();
+
+	constructor(context: IExecuteFunctions) {
+		this.kept = context.getContext('node') as IDataObject;
+		this.executionId = context.getExecutionId();
+		// Not there in older n8n, where no tool is tried again either.
+		this.run = context.isToolExecution?.()
+			? 'tool'
+			: String(context.getWorkflowDataProxy(0).$runIndex ?? 0);
+	}
+
+	/**
+	 * What an earlier try brought for the same request of the same item. A doubt of an earlier
+	 * execution does not count: somebody has looked at it since, and runs it again on purpose.
+	 */
+	find(itemIndex: number, request: unknown): PaidWork | undefined {
+		const key = this.key(itemIndex, request);
+		const entry = this.entries[key];
+		if (entry?.kind === 'doubt' && entry.executionId !== this.executionId) return undefined;
+		if (entry) this.touched.add(key);
+		return entry;
+	}
+
+	/** Keeps what a request has just brought. */
+	keep(itemIndex: number, request: unknown, work: PaidWork): void {
+		const key = this.key(itemIndex, request);
+		this.touched.add(key);
+		const entry: Entry = { ...work, itemIndex, executionId: this.executionId };
+		this.kept[SLOT] = { ...this.entries, [key]: entry } as unknown as IDataObject;
+	}
+
+	/** The tasks of this run of the node that are not handed on, of earlier tries as well. */
+	tasks(): Array<{ itemIndex: number; taskId: string }> {
+		return Object.entries(this.entries).flatMap(([key, entry]) =>
+			this.isOfRun(key) && entry.kind === 'task'
+				? [{ itemIndex: entry.itemIndex, taskId: entry.taskId }]
+				: [],
+		);
+	}
+
+	/** Drops a task that ended without a picture: the next try has to submit it anew. */
+	dropFailed(taskId: string): void {
+		this.remove((_, entry) => entry.kind === 'task' && entry.taskId === taskId);
+	}
+
+	/**
+	 * Drops a task that the gateway no longer knows, if an earlier execution submitted it: it is
+	 * long gone. One of this execution stays, so that no try pays for it again.
+	 */
+	dropUnknown(taskId: string): void {
+		this.remove(
+			(_, entry) =>
+				entry.kind === 'task' && entry.taskId === taskId && entry.executionId !== this.executionId,
+		);
+	}
+
+	/**
+	 * Drops what this run of the node kept: it is in the node's output.
+	 * @returns tasks among it that no request of this try asked for: an earlier try submitted them
+	 * with another request
+	 */
+	delivered(): Array<{ itemIndex: number; taskId: string }> {
+		const left = Object.entries(this.entries).flatMap(([key, entry]) =>
+			this.isOfRun(key) && !this.touched.has(key) && entry.kind === 'task'
+				? [{ itemIndex: entry.itemIndex, taskId: entry.taskId }]
+				: [],
+		);
+		this.remove((key) => this.touched.has(key) || this.isOfRun(key));
+		return left;
+	}
+
+	private get entries(): Record<string, Entry> {
+		return (this.kept[SLOT] ?? {}) as unknown as Record<string, Entry>;
+	}
+
+	/** Tools run side by side under one name, so there a run has only what it touched. */
+	private isOfRun(key: string): boolean {
+		return this.run === 'tool' ? this.touched.has(key) : key.startsWith(`${this.run}:`);
+	}
+
+	private remove(isUnwanted: (key: string, entry: Entry) => boolean): void {
+		const wanted = Object.entries(this.entries).filter(([key, entry]) => !isUnwanted(key, entry));
+		if (wanted.length > 0) this.kept[SLOT] = Object.fromEntries(wanted) as unknown as IDataObject;
+		else delete this.kept[SLOT];
+	}
+
+	private key(itemIndex: number, request: unknown): string {
+		const hash = createHash('sha256').update(JSON.stringify(request)).digest('hex');
+		return `${this.run}:${itemIndex}:${hash}`;
+	}
+}

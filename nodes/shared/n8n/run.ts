@@ -1,0 +1,215 @@
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { CancelledError, ModelAccessError, NetworkError } from '../client/errors';
+import type { Redact } from '../client/failure';
+import { ChunkRelay } from './chunk-relay';
+import { errorDetails, nodeError, redacted, type Remains, type TaskRecord } from './errors';
+import { Ledger, type PaidWork } from './ledger';
+
+/** One item at work. */
+export interface ItemRun {
+	readonly index: number;
+	/** Aborted when the node fails or is cancelled: waits end, nothing new is sent. */
+	readonly stopped: AbortSignal;
+	/** Aborted when the execution is cancelled: what is under way ends as well. */
+	readonly cancelled: AbortSignal;
+	/** What the item is about to pay for. */
+	request?: unknown;
+}
+
+/** One run of the node: who is at work, what was paid for, and what ended it. */
+export class Run {
+	readonly ledger: Ledger;
+	/** Where the workflow itself streams. */
+	readonly relay?: ChunkRelay;
+	/** Takes the key out of what is shown; known once the credential is read. */
+	redact: Redact = (text) => text;
+	private readonly tasks: TaskRecord[];
+	private readonly doubts: Remains['doubts'] = [];
+	private readonly answered = new Set<number>();
+	private readonly stops = new Set<() => void>();
+	private readonly cancels = new Set<() => void>();
+	private readonly executionCancel?: AbortSignal;
+	private failure?: { error: unknown; index: number };
+
+	constructor(private readonly context: IExecuteFunctions) {
+		this.ledger = new Ledger(context);
+		this.tasks = this.ledger.tasks();
+		if (streamsToCaller(context)) this.relay = new ChunkRelay(context);
+		this.executionCancel = context.getExecutionCancelSignal();
+		this.executionCancel?.addEventListener('abort', this.cancel, { once: true });
+	}
+
+	/** Whether no new item starts. */
+	get ended(): boolean {
+		return this.failure !== undefined || this.executionCancel?.aborted === true;
+	}
+
+	close() {
+		this.executionCancel?.removeEventListener('abort', this.cancel);
+	}
+
+	/**
+	 * Does what all items need.
+	 * @returns undefined where it failed and the node is to continue
+	 */
+	async begin<T>(work: () => Promise<T>): Promise<T | undefined> {
+		try {
+			return await work();
+		} catch (error) {
+			this.failure = { error, index: 0 };
+		}
+		if (!this.context.continueOnFail()) this.throwIfFailed();
+		return undefined;
+	}
+
+	/** What failed for all items, as an error item for each. */
+	errorItems(count: number): INodeExecutionData[] {
+		return Array.from({ length: count }, (_, index) => this.errorItem(this.failure?.error, index));
+	}
+
+	/**
+	 * Does one item's work. Each has signals of its own, since a shared one would collect a listener
+	 * for every wait.
+	 * @returns undefined where it brought nothing, because it or another item ended the node
+	 */
+	async item(
+		index: number,
+		work: (itemRun: ItemRun) => Promise<INodeExecutionData[]>,
+	): Promise<INodeExecutionData[] | undefined> {
+		const stopped = new AbortController();
+		const cancelled = new AbortController();
+		const stop = () => stopped.abort();
+		const cancel = () => cancelled.abort();
+		this.stops.add(stop);
+		this.cancels.add(cancel);
+		const itemRun: ItemRun = { index, stopped: stopped.signal, cancelled: cancelled.signal };
+		try {
+			const output = await work(itemRun);
+			this.relay?.end(index);
+			return output.map((item) => ({ ...item, pairedItem: { item: index } }));
+		} catch (thrown) {
+			const error = redacted(thrown, this.redact);
+			this.relay?.end(index, nodeError(this.context.getNode(), error, index).message);
+			return this.failed(error, itemRun);
+		} finally {
+			this.stops.delete(stop);
+			this.cancels.delete(cancel);
+		}
+	}
+
+	/** See `ItemScope.earlier`. */
+	earlier(itemRun: ItemRun, request: unknown): PaidWork | undefined {
+		itemRun.request = request;
+		const work = this.ledger.find(itemRun.index, request);
+		if (work?.kind === 'doubt') throw new NetworkError(work.message, { ...work.facts });
+		if (work?.kind === 'task') this.accepted(itemRun.index, work.taskId);
+		return work;
+	}
+
+	/** See `ItemScope.paid`. An answer takes room, so it is kept only where another try may come. */
+	paid({ index, request }: ItemRun, work: PaidWork) {
+		if (work.kind === 'task') this.accepted(index, work.taskId);
+		if (work.kind === 'answer') this.answered.add(index);
+		if (work.kind === 'task' || this.context.getNode().retryOnFail === true) {
+			this.ledger.keep(index, request, work);
+		}
+	}
+
+	/** See `ItemScope.accepted`. */
+	accepted(itemIndex: number, taskId: string) {
+		if (!this.tasks.some((task) => task.taskId === taskId)) this.tasks.push({ itemIndex, taskId });
+	}
+
+	/**
+	 * Ends the run.
+	 * @returns the output
+	 * @throws {NodeApiError|NodeOperationError} what ended it
+	 */
+	finish(output: INodeExecutionData[]): INodeExecutionData[] {
+		this.throwIfFailed();
+		if (this.isTriedAgain(output)) return output;
+		for (const { itemIndex, taskId } of this.ledger.delivered()) {
+			this.context.addExecutionHints({
+				message: `Item ${itemIndex}: an earlier try submitted image task ${taskId} with another request. It may be charged; Task → Wait fetches it.`,
+				type: 'warning',
+				location: 'outputPane',
+			});
+		}
+		return output;
+	}
+
+	/** n8n tries a node again also where it succeeded, if its first item looks like an error. */
+	private isTriedAgain(output: INodeExecutionData[]): boolean {
+		const error = output[0]?.json.error;
+		const looksLikeOne = error !== undefined && error !== null && error !== false;
+		return this.context.getNode().retryOnFail === true && looksLikeOne;
+	}
+
+	private readonly stop = () => this.stops.forEach((stop) => stop());
+
+	private readonly cancel = () => {
+		this.stop();
+		this.cancels.forEach((cancel) => cancel());
+	};
+
+	private failed(error: unknown, { index, request }: ItemRun): INodeExecutionData[] | undefined {
+		if (error instanceof ModelAccessError && error.facts.inDoubt) {
+			const { message, facts } = error;
+			this.doubts.push({ itemIndex: index, message });
+			if (request !== undefined)
+				this.ledger.keep(index, request, { kind: 'doubt', message, facts });
+		}
+		if (this.ended) return undefined;
+		if (this.context.continueOnFail() && !(error instanceof CancelledError)) {
+			return [this.errorItem(error, index)];
+		}
+		this.failure = { error, index };
+		this.stop();
+		return undefined;
+	}
+
+	private throwIfFailed() {
+		const cancelled = this.executionCancel?.aborted
+			? { error: new CancelledError(), index: undefined }
+			: undefined;
+		const failure = this.failure ?? cancelled;
+		if (!failure) return;
+		const isOther = ({ itemIndex }: { itemIndex: number }) => itemIndex !== failure.index;
+		const kept = this.context.getNode().retryOnFail === true;
+		throw nodeError(this.context.getNode(), failure.error, failure.index, {
+			tasks: this.tasks.filter(isOther),
+			doubts: this.doubts.filter(isOther),
+			answers: kept ? 0 : this.answered.size,
+		});
+	}
+
+	private errorItem(error: unknown, index: number): INodeExecutionData {
+		const node = this.context.getNode();
+		const made = nodeError(node, error, index);
+		const item: INodeExecutionData = {
+			json: {
+				error: made.message,
+				error_details:
+					error instanceof ModelAccessError
+						? errorDetails(error)
+						: { retryable: false, advice: made.description ?? '' },
+			},
+			pairedItem: { item: index },
+		};
+		if (node.onError === 'continueErrorOutput') {
+			// n8n tells by this field which items go to the error output, and replaces the JSON of
+			// items that still have it afterwards. It copies what it sends there, and so loses it.
+			Object.defineProperty(item, 'error', { value: made, enumerable: false });
+		}
+		return item;
+	}
+}
+
+/**
+ * Whether what the node says reaches the caller of the workflow. An agent's tool speaks to the
+ * agent. Older n8n has neither of the two questions.
+ */
+function streamsToCaller(context: IExecuteFunctions): boolean {
+	const isTool = context.isToolExecution?.() ?? context.getNode().type.endsWith('Tool');
+	return !isTool && context.isStreaming?.() === true;
+}
