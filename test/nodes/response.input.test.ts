@@ -1,3 +1,4 @@
+import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { drawPicture, pictureBelongsTo, sizeOf } from '../gateway';
 import { readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../support/engine';
@@ -22,6 +23,8 @@ const file = (bytes: Buffer, fileName: string, mimeType: string): IBinaryData =>
 const BINARY = {
 	data: file(BOAT, 'boat.png', 'image/png'),
 	report: file(PDF, 'report.pdf', 'application/pdf'),
+	words: file(Buffer.from('words'), 'words.txt', 'text/plain'),
+	hollow: file(Buffer.of(), 'hollow.txt', 'text/plain'),
 };
 
 /** Parameters with these rows of messages. */
@@ -165,8 +168,46 @@ describe('Messages', () => {
 		],
 		[
 			'a field that is not there',
-			[{ role: 'user', type: 'file', fileBinaryPropertyNames: 'nope' }],
-			/nope/,
+			[
+				{ role: 'user', type: 'text', text: 'Hi' },
+				{ role: 'user', type: 'file', fileBinaryPropertyNames: 'nope' },
+			],
+			/^Message 2: Input Binary Field "nope" is not a binary field of the item$/,
+		],
+		[
+			'one field of two that is not there',
+			[{ role: 'user', type: 'image', binaryPropertyNames: 'data, nope' }],
+			/^Message 1: Input Binary Field "nope" is not a binary field of the item$/,
+		],
+		[
+			'an object that is no binary data',
+			[{ role: 'user', type: 'image', binaryPropertyNames: '={{ { a: 1 } }}' }],
+			/^Message 1: Input Binary Field is neither a name nor binary data$/,
+		],
+		[
+			'a number as field',
+			[{ role: 'user', type: 'image', binaryPropertyNames: '={{ 7 }}' }],
+			/^Message 1: Input Binary Field names no binary field$/,
+		],
+		[
+			'a file without bytes',
+			[{ role: 'user', type: 'file', fileBinaryPropertyNames: 'hollow' }],
+			/^Message 1: Input Binary Field "hollow" is empty$/,
+		],
+		[
+			'a picture that is words',
+			[{ role: 'user', type: 'image', binaryPropertyNames: 'words' }],
+			/^Message 1: Input Binary Field "words" is not an image but text\/plain$/,
+		],
+		[
+			'nothing where an image is',
+			[{ role: 'user', type: 'image', binaryPropertyNames: ' , ' }],
+			/^Message 1: Input Binary Field names no binary field$/,
+		],
+		[
+			'the address of a file',
+			[{ role: 'user', type: 'image', imageSource: 'url', imageUrl: 'file:///etc/boat.png' }],
+			/^Message 1: Image URL is no address of an image$/,
 		],
 		[
 			'no address',
@@ -191,6 +232,227 @@ describe('Messages', () => {
 	);
 });
 
+describe('A file of a message', () => {
+	/** The content of the one message that reached the gateway. */
+	const content = () => (input() as Array<{ content: IDataObject[] }>)[0]?.content;
+	const shownAs = (...urls: string[]) =>
+		urls.map((image_url) => ({ type: 'input_image', image_url, detail: 'auto' }));
+	const image = (binaryPropertyNames: string): IDataObject => ({
+		role: 'user',
+		type: 'image',
+		binaryPropertyNames,
+	});
+	const SECOND = drawPicture({ prompt: 'other', index: 0, width: 24, height: 16 });
+	const SECOND_URL = `data:image/png;base64,${SECOND.toString('base64')}`;
+	const TWO = { data: BINARY.data, second: file(SECOND, 'second.png', 'image/png') };
+
+	test.each<[string, string, string[]]>([
+		['a name', 'second', [SECOND_URL]],
+		['names with commas', 'second, data', [SECOND_URL, BOAT_URL]],
+		['a name of the item', '={{ $json.field }}', [SECOND_URL]],
+		['names of an expression', '={{ ["data", "second"] }}', [BOAT_URL, SECOND_URL]],
+		['the file itself', '={{ $input.item.binary.second }}', [SECOND_URL]],
+		['files themselves', '={{ Object.values($input.item.binary) }}', [BOAT_URL, SECOND_URL]],
+		['a file of an earlier node', '={{ $("Input").item.binary.data }}', [BOAT_URL]],
+	])('is found by %s', async (_name, names, urls) => {
+		await story.text(messages(image(names)), {
+			items: [{ json: { field: 'second' }, binary: TWO }],
+		});
+		expect(content()).toEqual(shownAs(...urls));
+	});
+
+	test.each<[string, string]>([
+		['a path', 'photos.boat'],
+		['the file itself', '={{ $json.photos.boat }}'],
+	])('is found in the item’s JSON, where n8n keeps it there, by %s', async (_name, names) => {
+		await story.text(messages(image(names)), {
+			binaryMode: 'combined',
+			items: [{ json: { photos: { boat: { ...BINARY.data } } } }],
+		});
+		expect(content()).toEqual(shownAs(BOAT_URL));
+	});
+
+	test('that is not in the item’s JSON is refused, naming the row', async () => {
+		const { error } = await story.textError(messages(image('photos.none')), {
+			binaryMode: 'combined',
+			items: [{ json: { photos: {} } }],
+		});
+		expect(error.message).toBe(
+			'Message 1: Input Binary Field "photos.none" is not a binary field of the item',
+		);
+	});
+
+	describe('on disk', () => {
+		let storage: Awaited<ReturnType<typeof storeBinaryOnDisk>>;
+		beforeEach(async () => {
+			storage = await storeBinaryOnDisk();
+		});
+		afterEach(async () => {
+			jest.restoreAllMocks();
+			await storage.remove();
+		});
+
+		/** The picture as an earlier node has stored it. */
+		async function stored() {
+			const { items } = await story.image(generateImage());
+			const binary = items[0]!.binary!.data!;
+			expect(binary.id).toMatch(/^filesystem/);
+			const bytes = await readBinary(binary);
+			return { binary, url: `data:image/png;base64,${bytes.toString('base64')}` };
+		}
+
+		test.each<['separate' | 'combined']>([['separate'], ['combined']])(
+			'is read once, in pieces (%s)',
+			async (binaryMode) => {
+				const { binary, url } = await stored();
+				const streams = jest.spyOn(BinaryDataService.prototype, 'getAsStream');
+				const buffers = jest.spyOn(BinaryDataService.prototype, 'getAsBuffer');
+				const item =
+					binaryMode === 'combined'
+						? { json: { data: { ...binary } } }
+						: { json: {}, binary: { data: binary } };
+				await story.text(messages(image('data')), { binaryMode, items: [item] });
+
+				expect(content()).toEqual(shownAs(url));
+				expect(streams).toHaveBeenCalledTimes(1);
+				expect(buffers).not.toHaveBeenCalled();
+			},
+		);
+
+		test.each(['={{ $("Input").item.binary.data }}', '={{ $binary.data }}'])(
+			'is found by %s',
+			async (expression) => {
+				const { binary, url } = await stored();
+				await story.text(messages(image(expression)), {
+					items: [{ json: {}, binary: { data: binary } }],
+				});
+				expect(content()).toEqual(shownAs(url));
+			},
+		);
+	});
+
+	const signature = (...bytes: number[]) => Buffer.concat([Buffer.from(bytes), Buffer.alloc(40)]);
+	const JPEG = signature(0xff, 0xd8, 0xff, 0xe0);
+	const GIF = Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(40)]);
+
+	test.each<[string, Buffer, string, string]>([
+		['a PNG that says nothing', BOAT, '', 'image/png'],
+		['a PNG of unknown kind', BOAT, 'application/octet-stream', 'image/png'],
+		['a PNG that calls itself JPEG', BOAT, 'image/jpeg', 'image/png'],
+		['a JPEG', JPEG, '', 'image/jpeg'],
+		['a GIF', GIF, 'text/plain', 'image/gif'],
+		['a PDF that says nothing', PDF, '', 'application/pdf'],
+		['a PDF of unknown kind', PDF, 'application/octet-stream', 'application/pdf'],
+		['a text', Buffer.from('a,b'), 'text/csv', 'text/csv'],
+		['bytes that say nothing', Buffer.from('a,b'), '', 'application/octet-stream'],
+	])('of %s is sent with the type of its bytes', async (_name, bytes, said, mimeType) => {
+		// Only what is sent counts here: the gateway does not look at pictures of all kinds.
+		story.gateway.settings.intercept = () => ({
+			kind: 'reply',
+			status: 200,
+			body: { id: 'r1', status: 'completed', output: [] },
+		});
+		await story.text(messages({ role: 'user', type: 'file' }), {
+			items: [{ json: {}, binary: { data: file(bytes, 'thing', said) } }],
+		});
+		expect(content()).toEqual([
+			{
+				type: 'input_file',
+				filename: 'thing',
+				file_data: `data:${mimeType};base64,${bytes.toString('base64')}`,
+			},
+		]);
+	});
+
+	test('without a name gets one by its type', async () => {
+		const nameless = { data: BINARY.data.data, mimeType: 'image/png' };
+		await story.text(messages({ role: 'user', type: 'file' }), {
+			items: [{ json: {}, binary: { data: nameless } }],
+		});
+		expect(content()?.[0]).toMatchObject({ type: 'input_file', filename: 'file.png' });
+	});
+
+	test.each(['auto', 'low', 'high'])('is looked at in detail: %s', async (detail) => {
+		const imageUrl = 'data:image/png;base64,' + BOAT.toString('base64');
+		await story.text(
+			messages(
+				{ role: 'user', type: 'image', detail },
+				{ role: 'user', type: 'image', imageSource: 'url', imageUrl, detail },
+			),
+			{ items: [{ json: {}, binary: BINARY }] },
+		);
+		const part = { type: 'input_image', image_url: BOAT_URL, detail };
+		expect(input()).toEqual([
+			{ role: 'user', content: [part] },
+			{ role: 'user', content: [part] },
+		]);
+	});
+
+	test('is seen by the model, with what is asked of it', async () => {
+		const run = await story.text(
+			messages(
+				{ role: 'system', type: 'text', text: 'Be brief' },
+				{ role: 'user', type: 'image', text: 'What is it?', binaryPropertyNames: 'data' },
+			),
+			{ items: [{ json: {}, binary: BINARY }] },
+		);
+		expect(run.items[0]?.json.text).toMatch(/^I see a picture \(image\/png, 24x16.*What is it\?$/s);
+	});
+});
+
+describe('A field for JSON', () => {
+	const tool = { type: 'function', name: 'f', parameters: { type: 'object' } };
+	const schema = { type: 'object', properties: { a: { type: 'string' } } };
+	const format = (value: unknown) => ({ outputFormat: { format: { schema: value } } });
+
+	const FIELDS: Array<[string, (value: unknown) => IDataObject, unknown, string, unknown]> = [
+		['Metadata', (metadata) => ({ metadata }) as IDataObject, { k: 'v' }, 'metadata', { k: 'v' }],
+		['Tools', (tools) => ({ tools }) as IDataObject, [tool], 'tools', [tool]],
+		[
+			'Tool Choice',
+			(toolChoice) => ({ tools: JSON.stringify([tool]), toolChoice }) as IDataObject,
+			{ type: 'function', name: 'f' },
+			'tool_choice',
+			{ type: 'function', name: 'f' },
+		],
+		[
+			'Schema',
+			(value) => format(value) as IDataObject,
+			schema,
+			'text',
+			{ format: { type: 'json_schema', name: 'answer', schema, strict: true } },
+		],
+		['Extra Body', (extraBody) => ({ extraBody }) as IDataObject, { user: 'u' }, 'user', 'u'],
+	];
+
+	test.each(FIELDS)(
+		'(%s) takes text, an object, and text from an expression',
+		async (_name, options, value, field, sent) => {
+			const text = JSON.stringify(value);
+			const spaced = JSON.stringify(value, null, 1);
+			const given = [text, `={{ ${spaced} }}`, '={{ $json.text }}', '={{ $json.value }}'];
+			for (const one of given) {
+				await story.text(createResponse({ options: options(one) }), {
+					items: itemsOf({ text, value: value as IDataObject }),
+				});
+			}
+			expect(story.gateway.requests).toHaveLength(given.length);
+			for (const { body } of story.gateway.requests) {
+				expect((body as IDataObject)[field]).toEqual(sent);
+			}
+		},
+	);
+
+	test.each(FIELDS)('(%s) says where text breaks', async (name, options, value) => {
+		const lines = JSON.stringify(value, null, 1).split('\n');
+		const broken = [...lines.slice(0, 1), ` , ${lines[1]}`, ...lines.slice(2)].join('\n');
+		const run = await story.textError(createResponse({ options: options(broken) }));
+		expect(run.error.message).toBe(`${name} is not valid JSON (line 2, column 2)`);
+		expect(shown(run).description).toMatch(/quotes, commas and braces/);
+		expect(story.gateway.count()).toBe(0);
+	});
+});
+
 describe('Input (JSON)', () => {
 	const items = [{ role: 'user', content: 'Hello' }];
 
@@ -203,6 +465,24 @@ describe('Input (JSON)', () => {
 	])('may be %s', async (_name, given, expected) => {
 		await story.text(json(given), { items: itemsOf({ text: 'Hello' }) });
 		expect(input()).toEqual(expected);
+	});
+
+	test('may hold items of every type, and goes out as it is', async () => {
+		const list = [
+			{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Weather?' }] },
+			{ type: 'reasoning', summary: [] },
+			{ type: 'function_call', call_id: 'c1', name: 'get_weather', arguments: '{}' },
+			{ type: 'function_call_output', call_id: 'c1', output: 'Rain' },
+		];
+		const run = await story.text(json('={{ $json.list }}'), { items: itemsOf({ list }) });
+		expect(input()).toEqual(list);
+		expect(run.items[0]?.json.text).toBe('get_weather says: Rain');
+	});
+
+	test('that belongs to Chat Completions says what Responses uses', async () => {
+		const run = await story.textError(json('{ "model": "m", "messages": [{ "role": "user" }] }'));
+		expect(run.error.message).toBe('Input (JSON) holds "messages"');
+		expect(shown(run).description).toMatch(/Responses uses "input".*Chat Completions/);
 	});
 
 	test.each<[string, unknown, RegExp]>([
@@ -313,10 +593,73 @@ describe('An option of Response → Create', () => {
 		});
 	});
 
+	test('all of them together reach the gateway', async () => {
+		const { items } = await story.text(createResponse({ options: { store: true } }));
+		const previous = String(items[0]?.json.id as string);
+		await story.text(
+			createResponse({
+				options: {
+					instructions: 'Be brief',
+					maxOutputTokens: 50,
+					temperature: 0.5,
+					topP: 0.9,
+					reasoningEffort: 'low',
+					reasoningSummary: 'concise',
+					store: false,
+					previousResponseId: previous,
+					outputFormat: { format: { type: 'text' } },
+					tools: '[{ "type": "web_search" }]',
+					toolChoice: 'auto',
+					parallelToolCalls: true,
+					metadata: '{ "a": "b" }',
+					include: 'reasoning.encrypted_content',
+					truncation: 'disabled',
+					serviceTier: 'priority',
+					extraBody: '{ "user": "42" }',
+					binaryPropertyName: 'data',
+					concurrency: 1,
+					timeout: 100,
+					idleTimeout: 20,
+					maxRetries: 1,
+				},
+			}),
+		);
+		expect(story.gateway.requests[1]?.body).toEqual({
+			model: 'aurora-text-1',
+			input: 'Hello there',
+			instructions: 'Be brief',
+			max_output_tokens: 50,
+			temperature: 0.5,
+			top_p: 0.9,
+			reasoning: { effort: 'low', summary: 'concise' },
+			store: false,
+			previous_response_id: previous,
+			text: { format: { type: 'text' } },
+			tools: [{ type: 'web_search' }],
+			tool_choice: 'auto',
+			parallel_tool_calls: true,
+			metadata: { a: 'b' },
+			include: ['reasoning.encrypted_content'],
+			truncation: 'disabled',
+			service_tier: 'priority',
+			user: '42',
+		});
+	});
+
+	test.each(['auto', 'none', 'required'])('toolChoice %s is sent as a word', async (toolChoice) => {
+		await story.text(
+			createResponse({ options: { tools: '[{ "type": "web_search" }]', toolChoice } }),
+		);
+		expect(story.gateway.requests[0]?.body).toMatchObject({ tool_choice: toolChoice });
+	});
+
 	test('previousResponseId goes on from a stored response', async () => {
 		const first = await story.text(createResponse({ options: { store: true } }));
 		const previousResponseId = String(first.items[0]?.json.id as string);
-		await story.text(createResponse({ options: { previousResponseId } }));
+		const next = await story.text(
+			createResponse({ prompt: 'And now?', options: { previousResponseId } }),
+		);
+		expect(next.items[0]?.json.text).toBe('You said: And now?\nBefore that you said: Hello there');
 		expect(story.gateway.requests[1]?.body).toMatchObject({
 			previous_response_id: previousResponseId,
 		});
