@@ -492,12 +492,10 @@ describe('A stream that breaks off', () => {
 		stream: (time: ReturnType<typeof streaming>['time']) => Chunks,
 		options: StreamArrangement,
 	) {
-		const arranged = streaming(
-			(async function* () {
-				yield* stream(arranged.time);
-			})(),
-			options,
-		);
+		async function* made() {
+			yield* stream(arranged.time);
+		}
+		const arranged = streaming(made(), options);
 		const start = arranged.time.now();
 		const error = await arranged.failure();
 		return { ...arranged, error, tookMs: arranged.time.now() - start };
@@ -580,13 +578,10 @@ describe('A stream that breaks off', () => {
 	});
 
 	test('by a cancel ends at once and keeps the text', async () => {
-		const { error, tookMs, seen } = await timed(
-			(time) => {
-				void time.gateway.sleep(12_000).then(() => cancel());
-				return words(time, 5_000);
-			},
-			cancellable(),
-		);
+		const { error, tookMs, seen } = await timed((time) => {
+			void time.gateway.sleep(12_000).then(() => cancel());
+			return words(time, 5_000);
+		}, cancellable());
 		expect(error).toBeInstanceOf(CancelledError);
 		expect(error.facts.partialText).toBe('w1 w2 w3 ');
 		expect(tookMs).toBe(12_000);

@@ -1,0 +1,173 @@
+import {
+	incompleteReason,
+	outputPictures,
+	outputText,
+	simplifyResponse,
+	spokenText,
+} from '../../../nodes/shared/client/response-output';
+import type { ModelResponse } from '../../../nodes/shared/client/schemas';
+import { refusalOf } from './arrange';
+
+const response = (...output: ModelResponse['output']): ModelResponse => ({
+	id: 'r1',
+	status: 'completed',
+	output,
+});
+
+const simple = (given: ModelResponse, asked: Record<string, unknown> = {}) =>
+	simplifyResponse({ response: given, json: given }, asked);
+
+const content = (...parts: unknown[]) => ({ type: 'message', role: 'assistant', content: parts });
+const text = (words: string, more: object = {}) => ({ type: 'output_text', text: words, ...more });
+const refusal = (words: string) => ({ type: 'refusal', refusal: words });
+
+describe('The simplified form of a response', () => {
+	test('has refusals joined, apart from the text', () => {
+		const given = response(content(text('Well. '), refusal('I ')), content(refusal('cannot.')));
+		expect(simple(given)).toMatchObject({ text: 'Well. ', refusal: 'I cannot.' });
+	});
+
+	test('has each part of each reasoning summary', () => {
+		const given = response(
+			{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'a' }, { text: 'b' }] },
+			{ type: 'reasoning' },
+			{ type: 'reasoning', summary: [null, { text: 7 }, { text: 'c' }] },
+		);
+		expect(simple(given).reasoning).toEqual(['a', 'b', 'c']);
+		expect(simple(response({ type: 'reasoning', summary: [] }))).not.toHaveProperty('reasoning');
+	});
+
+	test('has the citations of all texts, as they are', () => {
+		const cite = (url: string) => ({ type: 'url_citation', url, title: 'T', start_index: 0 });
+		const given = response(
+			content(text('a', { annotations: [cite('1'), cite('2')] }), text('b', { annotations: [] })),
+			content(text('c', { annotations: [cite('3')] }), text('d', { annotations: 'none' })),
+		);
+		expect(simple(given).citations).toEqual([cite('1'), cite('2'), cite('3')]);
+		expect(simple(response(content(text('a'))))).not.toHaveProperty('citations');
+	});
+
+	test('has calls of tools of a free form with their text', () => {
+		const call = { type: 'custom_tool_call', call_id: 'c1', name: 'shell', input: 'ls -l' };
+		expect(simple(response(call)).tool_calls).toEqual([
+			{ id: 'c1', name: 'shell', arguments: 'ls -l' },
+		]);
+	});
+
+	test('is the same in any order of fields and items', () => {
+		const item = content(text('Hi'));
+		const swapped = Object.fromEntries(Object.entries(item).reverse()) as typeof item;
+		const one = simple({ id: 'r1', status: 'completed', model: 'm', output: [item] });
+		const other = simple({ output: [swapped], model: 'm', status: 'completed', id: 'r1' });
+		expect(other).toEqual(one);
+	});
+
+	test('has why it is incomplete, and nothing where it is not', () => {
+		const incomplete_details = { reason: 'content_filter', more: 1 };
+		expect(simple({ ...response(), incomplete_details })).toMatchObject({ incomplete_details });
+		expect(simple({ ...response(), incomplete_details: null })).not.toHaveProperty(
+			'incomplete_details',
+		);
+	});
+});
+
+describe('JSON that was asked for by a schema', () => {
+	const asked = (schema: object) => ({
+		text: { format: { type: 'json_schema', name: 'x', schema } },
+	});
+	const answering = (value: unknown) => response(content(text(JSON.stringify(value))));
+
+	test.each<[string, object, unknown]>([
+		['an object', { type: 'object' }, { a: 1 }],
+		['an object with what is required', { type: 'object', required: ['a'] }, { a: null }],
+		['a list', { type: 'array' }, []],
+		['a text', { type: 'string' }, 'x'],
+		['a number', { type: 'number' }, 1.5],
+		['a whole number', { type: 'integer' }, 3],
+		['a truth value', { type: 'boolean' }, false],
+		['null', { type: 'null' }, null],
+		['one of several types', { type: ['object', 'null'] }, null],
+		['of a type that is not known here', { type: 'date' }, '2026-01-01'],
+		['by a schema without type', { $ref: '#/$defs/x' }, [1]],
+	])('%s fits', (_name, schema, value) => {
+		expect(simple(answering(value), asked(schema)).parsed).toEqual(value);
+	});
+
+	test.each<[string, object, unknown, string]>([
+		['a list for an object', { type: 'object' }, [], 'is not of the schema’s type (object)'],
+		['null for an object', { type: 'object' }, null, 'is not of the schema’s type (object)'],
+		['an object for a list', { type: 'array' }, {}, 'is not of the schema’s type (array)'],
+		['a number for a text', { type: 'string' }, 1, 'is not of the schema’s type (string)'],
+		['a fraction', { type: 'integer' }, 1.5, 'is not of the schema’s type (integer)'],
+		['0 for null', { type: 'null' }, 0, 'is not of the schema’s type (null)'],
+		[
+			'a text for one of several types',
+			{ type: ['object', 'null'] },
+			'x',
+			'is not of the schema’s type (object or null)',
+		],
+		[
+			'an object that lacks what is required',
+			{ type: 'object', required: ['a', 'b', 'toString'] },
+			{ b: 1 },
+			'lacks what the schema requires (a, toString)',
+		],
+	])('%s does not fit, and the text is kept', (_name, schema, value, fault) => {
+		const error = refusalOf(() => simple(answering(value), asked(schema)));
+		const said = JSON.stringify(value);
+		expect(error.message).toBe(`The model’s answer ${fault}: ${said}`);
+		expect(error.facts).toMatchObject({ partialText: said, retryable: false });
+	});
+
+	test('that was cut off says why', () => {
+		const cut = {
+			...response(content(text('{"a":'))),
+			status: 'incomplete',
+			incomplete_details: { reason: 'max_output_tokens' },
+		};
+		const error = refusalOf(() => simple(cut, asked({ type: 'object' })));
+		expect(error.message).toBe('The model’s answer is not JSON: {"a":');
+		expect(error.facts.advice).toMatch(/^The model stopped at Max Output Tokens/);
+	});
+
+	test.each<[string, ModelResponse]>([
+		['a refusal', response(content(refusal('No')))],
+		['calls of tools', response({ type: 'function_call', name: 'f', arguments: '{}' })],
+		['nothing', response()],
+	])('is not missed where %s came', (_name, given) => {
+		expect(simple(given, asked({ type: 'object' }))).not.toHaveProperty('parsed');
+	});
+});
+
+test.each<[string, unknown, RegExp | undefined]>([
+	['completed', { reason: 'max_output_tokens' }, undefined],
+	['incomplete', { reason: 'max_output_tokens' }, /Max Output Tokens.*Raise that option/],
+	['incomplete', { reason: 'content_filter' }, /content filter/],
+	['incomplete', { reason: 'the_moon' }, /stopped early \(the_moon\)/],
+	['incomplete', { reason: 7 }, /stopped early:/],
+	['incomplete', null, /stopped early:/],
+])('a response that is %s, with %j, says %p', (status, incomplete_details, says) => {
+	const reason = incompleteReason({ ...response(), status, incomplete_details });
+	if (says) expect(reason).toMatch(says);
+	else expect(reason).toBeUndefined();
+});
+
+test('pictures are those that were drawn, with the IDs of their items', () => {
+	const drawn = (result: unknown, id?: unknown) => ({ type: 'image_generation_call', result, id });
+	const given = response(
+		drawn('AAAA', 'ig_1'),
+		{ type: 'hologram', result: 'BBBB' },
+		drawn(null, 'ig_2'),
+		drawn('', 'ig_3'),
+		drawn('CCCC', 7),
+		content(text('Here')),
+	);
+	expect(outputPictures(given)).toEqual([{ base64: 'AAAA', id: 'ig_1' }, { base64: 'CCCC' }]);
+});
+
+test('what the model says is its text, or else its refusal', () => {
+	const both = response(content(text('Hi'), refusal('No')));
+	expect([outputText(both), spokenText(both)]).toEqual(['Hi', 'Hi']);
+	const none = response(content(refusal('No')));
+	expect([outputText(none), spokenText(none)]).toEqual(['', 'No']);
+});
