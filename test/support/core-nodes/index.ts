@@ -1,15 +1,20 @@
-import type { INodeType } from 'n8n-workflow';
+import type { IDataObject, INodeType } from 'n8n-workflow';
 
+import { dataTable } from './data-table';
+import { form } from './form';
 import { ifNode } from './if';
 import { noOp, stickyNote } from './pass-through';
 import { readWriteFile } from './read-write-file';
 import { editFields } from './edit-fields';
+import { splitOut } from './split-out';
 import { trigger } from './triggers';
 
 /** What the stand-ins need from outside. */
 export interface CoreNodeOptions {
 	/** The folder that "Read/Write Files from Disk" writes into, whatever folder its path names. */
 	fileFolder?: string;
+	/** The rows of the data tables, by the tables' names; the run changes them. */
+	tables?: Record<string, IDataObject[]>;
 }
 
 /**
@@ -26,5 +31,8 @@ export const coreNodes = (options: CoreNodeOptions = {}): Record<string, INodeTy
 	'n8n-nodes-base.stickyNote': stickyNote,
 	'n8n-nodes-base.set': editFields,
 	'n8n-nodes-base.if': ifNode,
+	'n8n-nodes-base.splitOut': splitOut,
+	'n8n-nodes-base.form': form,
+	'n8n-nodes-base.dataTable': dataTable(options),
 	'n8n-nodes-base.readWriteFile': readWriteFile(options),
 });
