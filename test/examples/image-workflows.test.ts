@@ -37,9 +37,10 @@ interface SavedNode {
 }
 
 const exampleOf = (file: string) =>
-	JSON.parse(readFileSync(join(__dirname, '../../examples', file), 'utf8')) as WorkflowJson & {
-		nodes: SavedNode[];
-	};
+	JSON.parse(readFileSync(join(__dirname, '../../examples', file), 'utf8')) as Omit<
+		WorkflowJson,
+		'nodes'
+	> & { nodes: SavedNode[] };
 
 /** Runs an example as a user imports it, with the credential set up. */
 async function runExample(

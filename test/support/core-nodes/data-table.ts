@@ -62,10 +62,11 @@ export const dataTable = ({ tables = {} }: CoreNodeOptions): INodeType => ({
 	async execute(this: IExecuteFunctions) {
 		const output: INodeExecutionData[] = [];
 		for (const index of this.getInputData().keys()) {
-			const name = this.getNodeParameter('dataTableId', index, '', { extractValue: true });
-			const rows = tables[name as string];
-			if (!rows)
-				throw new NodeOperationError(this.getNode(), `No table is called "${String(name)}"`);
+			const name = this.getNodeParameter('dataTableId', index, '', {
+				extractValue: true,
+			}) as string;
+			const rows = tables[name];
+			if (!rows) throw new NodeOperationError(this.getNode(), `No table is called "${name}"`);
 			for (const json of rowsOf.call(this, rows as Row[], index)) {
 				output.push({ json: { ...json }, pairedItem: { item: index } });
 			}

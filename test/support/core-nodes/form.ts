@@ -32,8 +32,8 @@ export const form: INodeType = {
 		const hasTrigger = this.getParentNodes(this.getNode().name).some(
 			({ type }) => type === 'n8n-nodes-base.formTrigger',
 		);
-		const ending = ['operation', 'respondWith'].map((name) => this.getNodeParameter(name, 0));
-		if (!hasTrigger || ending.join() !== 'completion,returnBinary') {
+		const isEnding = this.getNodeParameter('operation', 0) === 'completion';
+		if (!hasTrigger || !isEnding || this.getNodeParameter('respondWith', 0) !== 'returnBinary') {
 			throw new NodeOperationError(this.getNode(), 'This run only ends a form by a file');
 		}
 		this.helpers.assertBinaryData(0, this.getNodeParameter('inputDataFieldName', 0));
