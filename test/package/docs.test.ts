@@ -6,9 +6,10 @@ import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.
 import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { normalizeApiKey } from '../../nodes/shared/client/api-key';
 import { normalizeBaseUrl } from '../../nodes/shared/client/base-url';
-import { IN_DOUBT_ADVICE } from '../../nodes/shared/client/failure';
+import { faultFailure, IN_DOUBT_ADVICE } from '../../nodes/shared/client/failure';
 import { RETRY_TABLE } from '../../nodes/shared/client/retry';
 import { STATUS_TABLE } from '../../nodes/shared/client/status-table';
+import { TransportFault, type FaultKind } from '../../nodes/shared/client/transport';
 import {
 	byId,
 	createResponse,
@@ -96,6 +97,22 @@ describe('what the README says of errors', () => {
 			.filter((piece) => /\w{2}/.test(piece))
 			.map((piece) => piece.replace(/^[:,] /, ''));
 		expect(texts.filter((piece) => !source.includes(piece.replace(/ \(HTTP$|:$/, '')))).toEqual([]);
+	});
+
+	test('holds every fault of the network', () => {
+		const kinds: Record<Exclude<FaultKind, 'cancelled'>, true> = {
+			unreached: true,
+			timeout: true,
+			lost: true,
+			certificate: true,
+			tls: true,
+			blocked: true,
+		};
+		const said = rows(section('Faults of the network')).map((row) => row['The error says']);
+		for (const kind of Object.keys(kinds) as FaultKind[]) {
+			const failure = faultFailure(new TransportFault(kind), 'Timeout');
+			expect(said).toContain(failure.toError({ advice: '', retryable: false }).message);
+		}
 	});
 
 	test('is the retry table, row by row', () => {
