@@ -1,0 +1,84 @@
+import { PAGE } from '../routes';
+import type { NamedFault } from './named';
+import { rawReply } from './raw';
+
+/** A success reply with another body than the gateway's. */
+function answered(name: string, body: string, type = 'application/json'): NamedFault {
+	return {
+		name,
+		stage: 'before',
+		make: () => ({ kind: 'reply', status: 200, headers: { 'Content-Type': type }, body }),
+	};
+}
+
+/** The gateway's own reply, its JSON changed. A stream's events are changed one by one. */
+function changed(name: string, change: (json: string) => string): NamedFault {
+	return {
+		name,
+		stage: 'after',
+		make: async ({ reply }) => {
+			if (!reply || reply.status >= 300) return undefined;
+			const { status, body } = await rawReply(reply);
+			const text = reply.stream
+				? body
+						.toString()
+						.replaceAll(/^data: (\{.*\})$/gm, (_line, json: string) => `data: ${change(json)}`)
+				: change(body.toString());
+			return { kind: 'reply', status, headers: reply.headers, body: text };
+		},
+	};
+}
+
+/** JSON text with one more field in front. */
+const withField = (name: string, value: string) => (json: string) =>
+	json.replace(/^\{/, `{${JSON.stringify(name)}:${value},`);
+
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
+/** JSON fields that mean something to JavaScript's own objects. */
+const PROTOTYPES =
+	'{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1,"hasOwnProperty":null}';
+
+/** Success replies that are none. */
+export const ANSWER_FAULTS: NamedFault[] = [
+	answered('an empty body', ''),
+	answered('plain text', 'service is fine', 'text/plain'),
+	answered('a web page', PAGE, 'text/html'),
+	answered('a web page that calls itself JSON', PAGE),
+	answered('JSON that breaks off', '{"id": "resp_1", '),
+	answered('null', 'null'),
+	answered('an array', '[]'),
+	answered('a number', '42'),
+	answered('a text in JSON', '"completed"'),
+	answered('an empty object', '{}'),
+	answered('fields that are missing', '{"object":"thing","created":1}'),
+	answered(
+		'fields that are null',
+		'{"id":null,"task_id":null,"status":null,"data":null,"output":null}',
+	),
+	answered(
+		'fields of wrong types',
+		'{"id":{"a":1},"task_id":false,"status":["completed"],"data":"none","output":5}',
+	),
+	answered('prototype keys and nothing else', PROTOTYPES),
+	answered('nesting of 100,000 levels', nested(100_000)),
+];
+
+/** Replies with more in them than anybody asked for. */
+export const EXTRA_FAULTS: NamedFault[] = [
+	changed('fields that nobody knows', withField('x_new', '{"a":[1,null,true,"text"]}')),
+	changed('prototype keys', (json) =>
+		[withField('__proto__', PROTOTYPES), withField('constructor', PROTOTYPES)].reduce(
+			(text, put) => put(text),
+			json,
+		),
+	),
+	changed('a field of 500 levels', withField('x_deep', nested(500))),
+	changed('a field that comes twice', (json) => json.replace(/^\{/, '{"object":"first",')),
+];
+
+/** A document of about so many bytes, made when it is asked for. */
+export const largeDocument = (megabytes: number): NamedFault =>
+	changed(`a document of ${megabytes} MB`, (json) =>
+		withField('x_padding', `"${'p'.repeat(megabytes * 2 ** 20)}"`)(json),
+	);

@@ -1,0 +1,18 @@
+export { ANSWER_FAULTS, EXTRA_FAULTS, largeDocument } from './answers';
+export { newAuthority, newCertificate, type Authority, type Certificate } from './certificates';
+export { chanceOf, pick } from './chance';
+export { freePort, startSniffer, startTlsFront, type Sniffer, type TlsFront } from './elsewhere';
+export type { FaultSetting, NamedFault } from './named';
+export { scripted, type FaultRule } from './script';
+export {
+	CONTRACT_STATUSES,
+	ERROR_CONTENTS,
+	REDIRECTS,
+	redirectFault,
+	RETRY_AFTERS,
+	retryAfterFault,
+	statusFault,
+	type ErrorContent,
+} from './statuses';
+export { STREAM_FAULTS } from './streams';
+export { CONNECTION_FAULTS, HEADER_FAULTS, SILENT_FAULTS } from './wire';
