@@ -2,6 +2,8 @@
 module.exports = {
 	testEnvironment: 'node',
 	maxWorkers: '100%',
+	// No test sleeps; this is for machines with other work to do.
+	testTimeout: 30_000,
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/e2e/'],
 	modulePathIgnorePatterns: ['<rootDir>/dist/'],

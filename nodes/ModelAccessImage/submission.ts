@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import { ModelAccessError } from '../shared/client/errors';
+import { FailedTaskError, ModelAccessError } from '../shared/client/errors';
 import { checkImageRequest, type ImageRequest } from '../shared/client/image-request';
 import { submitImageTask, type Observation, type SubmitKind } from '../shared/client/image-task';
 import type { Client } from '../shared/client/request';
@@ -16,6 +16,7 @@ import {
 import {
 	boundedClient,
 	collect,
+	progressReport,
 	requestOptions,
 	taskOutput,
 	waitingOf,
@@ -158,17 +159,26 @@ export async function submitAndCollect(
 		earlier?.kind === 'task'
 			? { ...earlier, first: undefined }
 			: await submitOnce(item, client, submission);
-	if (!delivery) return [{ json: accepted }];
+	const onSeen = progressReport(item, taskId);
+	if (!delivery) {
+		if (first) onSeen(first);
+		return [{ json: accepted }];
+	}
 	try {
-		return await collect(item, client, { taskId, model, prompt }, { first, waiting, delivery });
+		const origin = { taskId, model, prompt };
+		return await collect(item, client, origin, { first, waiting, delivery, onSeen });
 	} catch (error) {
 		throw notToRepeat(error);
 	}
 }
 
-/** Doing this operation once more would submit, and pay for, another task. */
+/**
+ * Doing this operation once more would submit, and pay for, another task, although this one goes
+ * on; unless it has failed.
+ */
 function notToRepeat(error: unknown): unknown {
-	if (error instanceof ModelAccessError) error.facts.retryable = false;
+	const isOver = error instanceof FailedTaskError;
+	if (error instanceof ModelAccessError && !isOver) error.facts.retryable = false;
 	return error;
 }
 

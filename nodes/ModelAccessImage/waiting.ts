@@ -1,5 +1,10 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/client/errors';
+import {
+	FailedTaskError,
+	ModelAccessError,
+	quotable,
+	UnknownTaskError,
+} from '../shared/client/errors';
 import { waitForImageTask, type Observation } from '../shared/client/image-task';
 import type { PictureOrigin } from '../shared/client/pictures';
 import type { Client } from '../shared/client/request';
@@ -100,16 +105,24 @@ export function taskOutput(taskId: string, { json, retryAfter }: Observation): I
 	};
 }
 
+interface Collection {
+	/** What is already known of the task, such as the 202. */
+	first?: Observation;
+	waiting: Waiting;
+	delivery: Delivery;
+	/** Told of each look at the task, the first one included. */
+	onSeen: (seen: Observation) => void;
+}
+
 /**
  * Waits for an accepted task and hands on its pictures.
- * @param first what is already known of it, such as the 202
  * @throws {ModelAccessError} every error carries the task's ID
  */
 export async function collect(
 	item: ItemScope,
 	client: Client,
 	origin: PictureOrigin,
-	{ first, waiting, delivery }: { first?: Observation; waiting: Waiting; delivery: Delivery },
+	{ first, waiting, delivery, onSeen }: Collection,
 ): Promise<INodeExecutionData[]> {
 	const { taskId } = origin;
 	try {
@@ -117,7 +130,7 @@ export async function collect(
 			first,
 			pollIntervalMs: waiting.pollIntervalMs,
 			deadline: client.deadline,
-			onSeen: progressReport(item, taskId),
+			onSeen,
 		});
 		if (waited.end === 'completed') {
 			return await deliver(item, client, origin, waited.seen, delivery);
@@ -132,11 +145,15 @@ export async function collect(
 }
 
 /** Tells the log of each look at the task, and the editor of each change of its state. */
-function progressReport({ context, index }: ItemScope, taskId: string) {
+export function progressReport({ context, index, connection }: ItemScope, taskId: string) {
 	let last: string | undefined;
-	return ({ task: { status }, retryAfter }: Observation) => {
+	return ({ task, retryAfter }: Observation) => {
+		const status = quotable(connection.redact(task.status), LONGEST_STATUS);
 		context.logger.debug(`Item ${index}: image task ${taskId} is ${status}`, { retryAfter });
 		if (status !== last) context.sendMessageToUI(`Image task ${taskId}: ${status}`);
 		last = status;
 	};
 }
+
+/** Characters of a status that somebody else's gateway may invent. */
+const LONGEST_STATUS = 50;

@@ -285,7 +285,7 @@ describe('A download that cannot be had', () => {
 		const error = await failedDownload({ options: { timeout: 30, maxRetries: 0 } });
 
 		expect(error.message).toMatch(/: nothing arrived for 30 s$/);
-		expect(error.context.details?.retryable).toBe(true);
+		expect(error.context.details?.retryable).toBe(false);
 	});
 
 	test('because its end never comes says so', async () => {

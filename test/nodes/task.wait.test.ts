@@ -232,7 +232,7 @@ describe('Max Wait', () => {
 		expect(error.description).toMatch(/do not submit it again.*Task → Wait/);
 		expect(error.context).toMatchObject({
 			itemIndex: 0,
-			details: { task_id: task?.id, retryable: true },
+			details: { task_id: task?.id, retryable: false },
 		});
 	});
 

@@ -205,6 +205,7 @@ export function parseAnswer(client: Client, kind: RequestKind, reply: GatewayRep
 				: `The gateway’s answer is not JSON: ${quotable(client.redact(reply.body), 100)}`,
 		{
 			...unusable,
+			retryable: unusable.retryable && !isHtml(reply),
 			advice: [isHtml(reply) ? HTML_ADVICE : '', unusable.advice].filter(Boolean).join(' '),
 			httpStatus: reply.status,
 			requestId,

@@ -13,7 +13,7 @@ export interface Remains {
 	/** Tasks that the gateway accepted for other items. */
 	tasks: TaskRecord[];
 	/** Other items whose request may have been executed although nothing came of it. */
-	doubts: Array<{ itemIndex: number; message: string }>;
+	doubts: Array<{ itemIndex: number; message: string; partialText?: string }>;
 	/** How many answers were received that nobody gets now. */
 	answers: number;
 }
@@ -134,7 +134,11 @@ function withRemains<E extends NodeApiError | NodeOperationError>(
 		notes.push(
 			`These requests may have been executed and charged as well; check the usage in the gateway’s console: ${listed}.`,
 		);
-		error.context.inDoubt = doubts.map(({ itemIndex, message }) => ({ item: itemIndex, message }));
+		error.context.inDoubt = doubts.map(({ itemIndex, message, partialText }) => ({
+			item: itemIndex,
+			message,
+			...(partialText !== undefined && { partial_text: partialText }),
+		}));
 	}
 	if (answers > 0) {
 		notes.push(

@@ -151,7 +151,9 @@ function syntaxFault(text: string): string | undefined {
  */
 export function onlySet(fields: Record<string, unknown>): Record<string, unknown> {
 	return Object.fromEntries(
-		Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''),
+		Object.entries(fields).filter(
+			([, value]) => value !== undefined && value !== null && value !== '',
+		),
 	);
 }
 

@@ -155,7 +155,7 @@ export class Run {
 	private failed(error: unknown, { index, request }: ItemRun): INodeExecutionData[] | undefined {
 		if (error instanceof ModelAccessError && error.facts.inDoubt) {
 			const { message, facts } = error;
-			this.doubts.push({ itemIndex: index, message });
+			this.doubts.push({ itemIndex: index, message, partialText: facts.partialText });
 			if (request !== undefined)
 				this.ledger.keep(index, request, { kind: 'doubt', message, facts });
 		}

@@ -195,7 +195,7 @@ describe('a success body', () => {
 		expect(error.facts).toMatchObject({
 			httpStatus: answer.status,
 			requestId: 'r1',
-			retryable: true,
+			retryable: !says.test('a web page (HTML)'),
 		});
 		expect(error.facts.advice).toMatch(/gateway/);
 	});

@@ -5,8 +5,6 @@ describe('what an error code says about a request', () => {
 		['ECONNREFUSED', 'unreached'],
 		['ENOTFOUND', 'unreached'],
 		['EAI_AGAIN', 'unreached'],
-		['EHOSTUNREACH', 'unreached'],
-		['ENETUNREACH', 'unreached'],
 		['UND_ERR_CONNECT_TIMEOUT', 'unreached'],
 		['ECONNABORTED', 'timeout'],
 		['ETIMEDOUT', 'timeout'],
@@ -17,7 +15,7 @@ describe('what an error code says about a request', () => {
 		['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'certificate'],
 		['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'certificate'],
 		['ERR_TLS_CERT_ALTNAME_INVALID', 'certificate'],
-		['EPROTO', 'certificate'],
+		['EPROTO', 'tls'],
 		['ERR_CANCELED', 'cancelled'],
 		['ECONNRESET', 'lost'],
 		['EPIPE', 'lost'],
@@ -25,6 +23,15 @@ describe('what an error code says about a request', () => {
 	])('%s: %s', (code, kind) => {
 		expect(faultKind(code)).toBe(kind);
 	});
+
+	test.each(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL'])(
+		'%s: unreached while connecting, else lost: it also ends a connection that has sent',
+		(code) => {
+			expect(faultKind(code, 'connect')).toBe('unreached');
+			expect(faultKind(code, 'read')).toBe('lost');
+			expect(faultKind(code)).toBe('lost');
+		},
+	);
 
 	test.each(['ESOMETHINGNEW', '', 'econnrefused', 'XCERT_', 'EPROTONOSUPPORT', undefined])(
 		'%j, which is unknown, counts as lost: of what may have been executed nothing is sent again',

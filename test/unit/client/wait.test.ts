@@ -252,13 +252,12 @@ describe('waiting for a task', () => {
 	});
 
 	test('ends where the gateway’s 503 asks for longer than is left', async () => {
-		const { sent, wait, failure } = waiting([
-			processing(),
-			reply(503, '', { 'retry-after': '900' }),
-		]);
-		const { facts } = await failure(wait());
+		const { sent, wait, drive } = waiting([processing(), reply(503, '', { 'retry-after': '900' })]);
+		const waited = await drive(wait());
+		expect(waited).toMatchObject({ end: 'timedOut', seen: { task: { status: 'processing' } } });
+		const facts = waited.error?.facts;
 		expect(facts).toMatchObject({ taskId: 'task_1', httpStatus: 503, retryAfter: 900 });
-		expect(facts.advice).toContain('asked to wait 900 s');
+		expect(facts?.advice).toContain('asked to wait 900 s');
 		expect(sent).toHaveLength(2);
 	});
 });

@@ -9,7 +9,14 @@ import {
 	fileNameOption,
 	maxFileSizeOption,
 } from '../../delivery';
-import { boundedClient, collect, requestOptions, waitingOf, waitingOptions } from '../../waiting';
+import {
+	boundedClient,
+	collect,
+	progressReport,
+	requestOptions,
+	waitingOf,
+	waitingOptions,
+} from '../../waiting';
 import { taskIdField, taskIdOf } from './task-fields';
 
 /** Task → Wait: polls a task that was submitted before, then downloads its pictures. */
@@ -36,6 +43,15 @@ export const wait: Operation = {
 		const waiting = waitingOf(item);
 		const delivery = deliveryOf(item, client.timeoutMs);
 		item.accepted(taskId);
-		return await collect(item, client, { taskId }, { waiting, delivery });
+		return await collect(
+			item,
+			client,
+			{ taskId },
+			{
+				waiting,
+				delivery,
+				onSeen: progressReport(item, taskId),
+			},
+		);
 	},
 };
