@@ -36,7 +36,7 @@ export const form: INodeType = {
 		if (!hasTrigger || !isEnding || this.getNodeParameter('respondWith', 0) !== 'returnBinary') {
 			throw new NodeOperationError(this.getNode(), 'This run only ends a form by a file');
 		}
-		this.helpers.assertBinaryData(0, this.getNodeParameter('inputDataFieldName', 0));
+		this.helpers.assertBinaryData(0, this.getNodeParameter('inputDataFieldName', 0) as string);
 		return [this.getInputData()];
 	},
 };

@@ -2,9 +2,11 @@ import type { IDataObject, INodeType } from 'n8n-workflow';
 
 import { dataTable } from './data-table';
 import { form } from './form';
+import { httpRequest } from './http-request';
 import { ifNode } from './if';
 import { noOp, stickyNote } from './pass-through';
 import { readWriteFile } from './read-write-file';
+import { respondToWebhook } from './respond-to-webhook';
 import { editFields } from './edit-fields';
 import { splitOut } from './split-out';
 import { trigger } from './triggers';
@@ -33,6 +35,8 @@ export const coreNodes = (options: CoreNodeOptions = {}): Record<string, INodeTy
 	'n8n-nodes-base.if': ifNode,
 	'n8n-nodes-base.splitOut': splitOut,
 	'n8n-nodes-base.form': form,
+	'n8n-nodes-base.httpRequest': httpRequest,
+	'n8n-nodes-base.respondToWebhook': respondToWebhook,
 	'n8n-nodes-base.dataTable': dataTable(options),
 	'n8n-nodes-base.readWriteFile': readWriteFile(options),
 });

@@ -37,7 +37,7 @@ export const respondToWebhook: INodeType = {
 		],
 	},
 	async execute(this: IExecuteFunctions) {
-		const respondWith = this.getNodeParameter('respondWith', 0) as string;
+		const respondWith = this.getNodeParameter('respondWith', 0);
 		if (respondWith !== 'json' && respondWith !== 'text') {
 			throw new NodeOperationError(this.getNode(), 'This run only responds with JSON or text');
 		}
@@ -48,7 +48,7 @@ export const respondToWebhook: INodeType = {
 			this.sendChunk('item', 0, body);
 			this.sendChunk('end', 0);
 		} else {
-			this.sendResponse({ body, headers: {}, statusCode: 200 });
+			await this.sendResponse({ body, headers: {}, statusCode: 200 });
 		}
 		return [this.getInputData()];
 	},

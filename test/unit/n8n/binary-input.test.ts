@@ -1,0 +1,154 @@
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import { Readable } from 'node:stream';
+import {
+	binaryReferences,
+	dataUrl,
+	readInputFile,
+	referenceName,
+} from '../../../nodes/shared/n8n/binary-input';
+
+const FIELD = 'Input Binary Field';
+const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(300, 1)]);
+
+/** n8n's helpers over files: those in memory have `data`, those in its storage an ID. */
+function contextWith(files: Record<string, IBinaryData>, stored: Record<string, Buffer> = {}) {
+	const chunkSizes: Array<number | undefined> = [];
+	const helpers = {
+		assertBinaryData(_item: number, reference: string | IBinaryData) {
+			const file = typeof reference === 'string' ? files[reference] : reference;
+			if (!file) throw new Error('n8n knows no such field');
+			return file;
+		},
+		async getBinaryDataBuffer(_item: number, reference: string | IBinaryData) {
+			const file = typeof reference === 'string' ? files[reference] : reference;
+			return Buffer.from(file?.data ?? '', 'base64');
+		},
+		async getBinaryStream(id: string, chunkSize?: number) {
+			chunkSizes.push(chunkSize);
+			const bytes = stored[id]!;
+			const pieces = Array.from({ length: Math.ceil(bytes.length / 100) }, (_piece, n) =>
+				bytes.subarray(n * 100, (n + 1) * 100),
+			);
+			return Readable.from(pieces);
+		},
+	};
+	return { context: { helpers } as unknown as IExecuteFunctions, chunkSizes };
+}
+
+const inMemory = (bytes: Buffer, given: Partial<IBinaryData> = {}): IBinaryData => ({
+	data: bytes.toString('base64'),
+	mimeType: 'image/png',
+	...given,
+});
+
+const bytesOf = async (blob: Blob) => Buffer.from(await blob.arrayBuffer());
+
+describe('The files that a parameter names', () => {
+	const file = inMemory(PNG, { fileName: 'a.png' });
+
+	test.each<[string, unknown, unknown[]]>([
+		['one name', 'data', ['data']],
+		['names separated by commas', ' a, b ,,c, ', ['a', 'b', 'c']],
+		['a list of names', ['a', 'b,c'], ['a', 'b', 'c']],
+		['a file', file, [file]],
+		['a list of files and names', [file, 'b'], [file, 'b']],
+	])('may be %s', (_name, value, expected) => {
+		expect(binaryReferences(value, FIELD)).toEqual(expected);
+	});
+
+	test.each<[string, unknown]>([
+		['nothing', ''],
+		['commas', ' , '],
+		['an empty list', []],
+		['null', null],
+		['undefined', undefined],
+		['a number', 7],
+	])('are not %s', (_name, value) => {
+		expect(() => binaryReferences(value, FIELD)).toThrow(`${FIELD} names no binary field`);
+	});
+
+	test('are called by their field, else by their file', () => {
+		expect(['data', file, inMemory(PNG)].map(referenceName)).toEqual([
+			'data',
+			'a.png',
+			'binary data',
+		]);
+	});
+});
+
+describe('A file of an item', () => {
+	test('in memory is read whole, its type by its bytes', async () => {
+		const { context } = contextWith({
+			data: inMemory(PNG, { fileName: 'a.txt', mimeType: 'text/plain' }),
+		});
+		const file = await readInputFile(context, 0, 'data', FIELD);
+		expect(file).toMatchObject({ name: 'a.txt', mimeType: 'image/png' });
+		expect(file.bytes.type).toBe('image/png');
+		expect(await bytesOf(file.bytes)).toEqual(PNG);
+	});
+
+	test('in the storage is read piece by piece, by its ID', async () => {
+		const { context, chunkSizes } = contextWith(
+			{ data: { id: 'filesystem-v2:1', data: 'filesystem-v2', mimeType: 'image/png' } },
+			{ 'filesystem-v2:1': PNG },
+		);
+		const file = await readInputFile(context, 0, 'data', FIELD);
+		expect(await bytesOf(file.bytes)).toEqual(PNG);
+		expect(chunkSizes).toEqual([1024 * 1024]);
+	});
+
+	test.each<[string, Partial<IBinaryData>, Buffer, string, string]>([
+		['its own', { fileName: 'boat.png' }, PNG, 'boat.png', 'image/png'],
+		['that of its bytes', { fileExtension: 'txt' }, PNG, 'file.png', 'image/png'],
+		[
+			'that of its extension',
+			{ fileExtension: 'csv', mimeType: 'text/csv' },
+			Buffer.from('a,b'),
+			'file.csv',
+			'text/csv',
+		],
+		['a general one', { mimeType: '' }, Buffer.from('??'), 'file.bin', 'application/octet-stream'],
+		[
+			'a general one, of a known kind',
+			{ mimeType: 'text/plain' },
+			Buffer.from('%PDF-1.7'),
+			'file.bin',
+			'application/pdf',
+		],
+	])('has a name: %s', async (_name, given, bytes, name, mimeType) => {
+		const { context } = contextWith({ data: inMemory(bytes, given) });
+		expect(await readInputFile(context, 0, 'data', FIELD)).toMatchObject({ name, mimeType });
+	});
+
+	test('is told from another one without its bytes being kept', async () => {
+		const { context } = contextWith({
+			a: inMemory(PNG),
+			same: inMemory(PNG, { fileName: 'b.png' }),
+			other: inMemory(Buffer.concat([PNG, PNG])),
+		});
+		const [a, same, other] = await Promise.all(
+			['a', 'same', 'other'].map(async (name) => await readInputFile(context, 0, name, FIELD)),
+		);
+		expect(same?.identity).toBe(a?.identity);
+		expect(other?.identity).not.toBe(a?.identity);
+		expect(a?.identity.length).toBeLessThan(100);
+	});
+
+	test.each<[string, string | IBinaryData, string]>([
+		['that is not there', 'photo', `${FIELD} "photo" is not a binary field of the item`],
+		['that is empty', 'none', `${FIELD} "none" is empty`],
+	])('%s is refused by name', async (_name, reference, message) => {
+		const { context } = contextWith({ none: inMemory(Buffer.alloc(0)) });
+		await expect(readInputFile(context, 0, reference, FIELD)).rejects.toMatchObject({
+			message,
+			facts: { retryable: false, advice: expect.stringMatching(/\.$/) as string },
+		});
+	});
+
+	test('becomes a data URL with its type', async () => {
+		const { context } = contextWith({ data: inMemory(PNG) });
+		expect(await dataUrl(await readInputFile(context, 0, 'data', FIELD))).toBe(
+			`data:image/png;base64,${PNG.toString('base64')}`,
+		);
+	});
+});

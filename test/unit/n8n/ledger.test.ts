@@ -1,0 +1,150 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { Ledger, type PaidWork } from '../../../nodes/shared/n8n/ledger';
+
+/** What n8n keeps of a node: one object for all its tries and runs in an execution. */
+interface Kept {
+	kept: IDataObject;
+	runIndex?: number;
+	executionId?: string;
+	tool?: boolean;
+}
+
+const ledgerOf = ({ kept, runIndex = 0, executionId = '1', tool = false }: Kept) =>
+	new Ledger({
+		getContext: () => kept,
+		getExecutionId: () => executionId,
+		getWorkflowDataProxy: () => ({ $runIndex: runIndex }),
+		isToolExecution: () => tool,
+	} as unknown as IExecuteFunctions);
+
+const task = (taskId: string): PaidWork => ({
+	kind: 'task',
+	taskId,
+	accepted: { task_id: taskId },
+});
+const doubt: PaidWork = {
+	kind: 'doubt',
+	message: 'The connection was lost',
+	facts: { advice: 'Check', retryable: false },
+};
+const BOAT = { model: 'm', prompt: 'A boat' };
+const TREE = { model: 'm', prompt: 'A tree' };
+
+let kept: IDataObject;
+beforeEach(() => {
+	kept = {};
+});
+
+/** What n8n reads back from an execution that it has saved. */
+const saved = () => JSON.parse(JSON.stringify(kept)) as IDataObject;
+
+describe('What an earlier try paid for', () => {
+	test('is found by the next try, also where n8n has saved the execution between them', () => {
+		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
+		expect(ledgerOf({ kept }).find(0, BOAT)).toMatchObject(task('t1'));
+		expect(ledgerOf({ kept: saved() }).find(0, BOAT)).toMatchObject(task('t1'));
+	});
+
+	test.each<[string, Partial<Kept>, number, unknown]>([
+		['another item', {}, 1, BOAT],
+		['another request', {}, 0, TREE],
+		['another run of the node', { runIndex: 1 }, 0, BOAT],
+	])('is not found for %s', (_name, where, item, request) => {
+		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
+		expect(ledgerOf({ kept, ...where }).find(item, request)).toBeUndefined();
+	});
+
+	test('is kept without the request: neither a prompt nor a file stands there', () => {
+		ledgerOf({ kept }).keep(0, [BOAT, 'iVBORw0KGgo'], task('t1'));
+		expect(JSON.stringify(kept)).not.toMatch(/boat|iVBOR/i);
+	});
+
+	test('is listed, of this run alone', () => {
+		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
+		ledgerOf({ kept }).keep(2, BOAT, task('t2'));
+		ledgerOf({ kept }).keep(3, BOAT, doubt);
+		ledgerOf({ kept, runIndex: 1 }).keep(0, BOAT, task('t3'));
+		expect(ledgerOf({ kept }).tasks()).toEqual([
+			{ itemIndex: 0, taskId: 't1' },
+			{ itemIndex: 2, taskId: 't2' },
+		]);
+	});
+
+	test('of run 1 is not taken for one of run 10', () => {
+		ledgerOf({ kept, runIndex: 10 }).keep(0, BOAT, task('t10'));
+		const first = ledgerOf({ kept, runIndex: 1 });
+		expect(first.tasks()).toEqual([]);
+		first.delivered();
+		expect(ledgerOf({ kept, runIndex: 10 }).tasks()).toEqual([{ itemIndex: 0, taskId: 't10' }]);
+	});
+});
+
+describe('What is dropped', () => {
+	test('a delivered run leaves nothing, not even an empty place', () => {
+		const ledger = ledgerOf({ kept });
+		ledger.keep(0, BOAT, task('t1'));
+		ledger.keep(1, BOAT, doubt);
+		expect(ledger.delivered()).toEqual([]);
+		expect(kept).toEqual({});
+	});
+
+	test('a delivered run leaves the other runs alone, and what other code keeps', () => {
+		kept.mine = 1;
+		ledgerOf({ kept, runIndex: 1 }).keep(0, BOAT, task('t2'));
+		const ledger = ledgerOf({ kept });
+		ledger.keep(0, BOAT, task('t1'));
+		ledger.delivered();
+		expect(ledgerOf({ kept, runIndex: 1 }).find(0, BOAT)).toMatchObject({ taskId: 't2' });
+		expect(kept.mine).toBe(1);
+	});
+
+	test('a task that no try asked for again is named as the run is delivered', () => {
+		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
+		const next = ledgerOf({ kept });
+		next.keep(0, TREE, task('t2'));
+		expect(next.delivered()).toEqual([{ itemIndex: 0, taskId: 't1' }]);
+		expect(kept).toEqual({});
+	});
+
+	test('a failed task, so that it is submitted anew', () => {
+		const ledger = ledgerOf({ kept });
+		ledger.keep(0, BOAT, task('t1'));
+		ledger.keep(1, BOAT, task('t2'));
+		ledger.dropFailed('t1');
+		expect(ledger.find(0, BOAT)).toBeUndefined();
+		expect(ledger.find(1, BOAT)).toMatchObject({ taskId: 't2' });
+	});
+
+	test('an unknown task only where an earlier execution submitted it', () => {
+		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
+		ledgerOf({ kept }).dropUnknown('t1');
+		expect(ledgerOf({ kept }).find(0, BOAT)).toMatchObject({ taskId: 't1' });
+		ledgerOf({ kept, executionId: '2' }).dropUnknown('t1');
+		expect(kept).toEqual({});
+	});
+});
+
+test('a doubt holds for the tries of one execution; who runs it again does so on purpose', () => {
+	ledgerOf({ kept }).keep(0, BOAT, doubt);
+	expect(ledgerOf({ kept }).find(0, BOAT)).toMatchObject({ kind: 'doubt' });
+	expect(ledgerOf({ kept, executionId: '2' }).find(0, BOAT)).toBeUndefined();
+});
+
+describe('As an agent’s tool', () => {
+	test('the request alone tells, since each try has another run index', () => {
+		ledgerOf({ kept, tool: true }).keep(0, BOAT, task('t1'));
+		expect(ledgerOf({ kept, tool: true, runIndex: 1 }).find(0, BOAT)).toMatchObject({
+			taskId: 't1',
+		});
+	});
+
+	test('a call drops only what it asked for: others run under the same name', () => {
+		const one = ledgerOf({ kept, tool: true });
+		const other = ledgerOf({ kept, tool: true, runIndex: 1 });
+		one.keep(0, BOAT, task('t1'));
+		other.keep(0, TREE, task('t2'));
+		one.delivered();
+		expect(ledgerOf({ kept, tool: true }).find(0, TREE)).toMatchObject({ taskId: 't2' });
+		expect(ledgerOf({ kept, tool: true }).find(0, BOAT)).toBeUndefined();
+	});
+});
