@@ -198,6 +198,49 @@ describe('Retry On Fail', () => {
 		expect(new Set(sent).size).toBe(2);
 	});
 
+	test('names tasks of an earlier try that the last one did not come to', async () => {
+		// Items 0 and 1 are done when item 2 fails; later tries end at item 0 already.
+		let polls = 0;
+		story.gateway.settings.intercept = ({ stage, route, record }) => {
+			if (stage !== 'before') return undefined;
+			if ((record.body as { prompt?: string })?.prompt === 'Picture 2') {
+				return { kind: 'reply', status: 400 };
+			}
+			return route === 'task' && polls++ >= 4 ? { kind: 'reply', status: 401 } : undefined;
+		};
+		const run = await books.workflow(story, [tried(pictures({ options: { concurrency: 1 } }))], {
+			items: numbered(3),
+		});
+
+		expect(run.status).toBe('error');
+		expect(run.error?.message).toMatch(/HTTP 401/);
+		expect(story.gateway.tasks).toHaveLength(2);
+		expect(run.error?.description).toContain(`Task ID: ${taskOf('Picture 0')}.`);
+		expect(run.error?.description).toContain(taskOf('Picture 1'));
+	});
+
+	test.each<[string, IDataObject]>([
+		['generate', pictures()],
+		['edit', editImage()],
+	])('does not submit again where a submission may have arrived: %s', async (_name, parameters) => {
+		story.gateway.settings.intercept = ({ stage, route }) =>
+			stage === 'before' && route !== 'task' ? { kind: 'destroy' } : undefined;
+		const run = await books.workflow(story, [tried(parameters)], { items: numbered(1) });
+
+		expect(run.status).toBe('error');
+		expect(submits()).toBe(1);
+		expect(run.error?.description).toMatch(/An image task may exist and be charged/);
+	});
+
+	test('submits again, and the other items once only, where nothing can have arrived', async () => {
+		refuse(2, ({ route, prompt }) => route === 'generations' && prompt === 'Picture 1', 403);
+		const run = await books.workflow(story, [tried(pictures())], { items: numbered(2) });
+
+		expect(run.error).toBeUndefined();
+		expect(submits()).toBe(4);
+		expect(story.gateway.tasks).toHaveLength(2);
+	});
+
 	test('leaves nothing in the node’s context once all is delivered', async () => {
 		refuse(1, isPoll);
 		const run = await books.workflow(story, [tried(pictures())], { items: numbered(3) });
