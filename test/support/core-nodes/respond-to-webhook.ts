@@ -42,7 +42,7 @@ export const respondToWebhook: INodeType = {
 			throw new NodeOperationError(this.getNode(), 'This run only responds with JSON or text');
 		}
 		const body = this.getNodeParameter('responseBody', 0) as IDataObject | string;
-		const { enableStreaming = true } = this.getNodeParameter('options', 0) as IDataObject;
+		const { enableStreaming = true } = this.getNodeParameter('options', 0);
 		if (this.isStreaming() && enableStreaming) {
 			this.sendChunk('begin', 0);
 			this.sendChunk('item', 0, body);
