@@ -304,7 +304,7 @@ function hurried(node: INodeType, which: Hurry): INodeType {
 
 /** Lets TLS connections of this process trust one more authority, as a company's proxy would ask. */
 function trust(cert: string): () => void {
-	// eslint-disable-next-line @typescript-eslint/unbound-method
+	 
 	const original = tls.createSecureContext;
 	const mutable = tls as { createSecureContext: typeof tls.createSecureContext };
 	mutable.createSecureContext = (options) =>

@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { faultsDocument } from './document';
+
+test('docs/faults.md says what the tests walk', () => {
+	const page = readFileSync(join(__dirname, '..', '..', 'docs', 'faults.md'), 'utf8');
+	// Where this fails: npx tsx scripts/faults-doc.ts
+	expect(page).toBe(faultsDocument());
+});
