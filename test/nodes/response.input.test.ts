@@ -520,6 +520,11 @@ describe('An option of Response → Create', () => {
 		['metadata', { metadata: '{ "customer": "42" }' }, { metadata: { customer: '42' } }],
 		['empty metadata', { metadata: '{}' }, {}],
 		[
+			'what an expression leaves open',
+			{ store: '={{ null }}', truncation: '={{ $json.none }}', topP: '={{ null }}', tools: '' },
+			{},
+		],
+		[
 			'include',
 			{ include: 'reasoning.encrypted_content, message.output_text.logprobs' },
 			{ include: ['reasoning.encrypted_content', 'message.output_text.logprobs'] },
