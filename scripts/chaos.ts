@@ -1,0 +1,79 @@
+import 'reflect-metadata';
+import { createRequire } from 'node:module';
+import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
+import { execute, type Resource } from '../nodes/shared/n8n/operation';
+import { runChaos } from '../test/chaos/chaos';
+import type { VirtualTime } from '../test/support/virtual-time';
+
+/**
+ * A node of this package on a clock that is driven. It is loaded by its whole file name: without
+ * the extension, the JSON file beside it would be meant.
+ */
+function nodeOf(name: 'ModelAccess' | 'ModelAccessImage') {
+	const loaded = createRequire(__filename)(`../nodes/${name}/${name}.node.ts`) as {
+		resources: Resource[];
+	} & Record<typeof name, new () => INodeType>;
+	const { description, methods } = new loaded[name]();
+	return (time: VirtualTime): INodeType => ({
+		description,
+		methods,
+		async execute(this: IExecuteFunctions) {
+			return await execute(this, loaded.resources, time);
+		},
+	});
+}
+
+/** `--items N` and `--seed N` of the command line. */
+function readArguments(words: string[]): { items: number; seed: number } {
+	const numberAfter = (name: string, fallback: number) => {
+		const at = words.indexOf(name);
+		if (at < 0) return fallback;
+		const value = Number(words[at + 1]);
+		if (Number.isSafeInteger(value) && value >= 0) return value;
+		throw new Error(`${name} needs a whole number`);
+	};
+	const seed = Math.floor(Math.random() * 2 ** 31);
+	return { items: numberAfter('--items', 1000), seed: numberAfter('--seed', seed) };
+}
+
+async function main() {
+	const { items, seed } = readArguments(process.argv.slice(2));
+	console.log(`${items} items with seed ${seed}; 30% of all exchanges go wrong.`);
+	const started = Date.now();
+	const report = await runChaos({
+		items,
+		seed,
+		nodes: { text: nodeOf('ModelAccess'), image: nodeOf('ModelAccessImage') },
+		onBatch: (done) => console.log(`  ${done} of ${items}`),
+	});
+	const faults = Object.entries(report.faults).sort(([, a], [, b]) => b - a);
+	const happened = faults.reduce((sum, [, count]) => sum + count, 0);
+	console.log(
+		[
+			'',
+			`${report.exchanges} exchanges, ${happened} of them faulty, in ${Math.round(report.seconds)} s of driven and ${Math.round((Date.now() - started) / 1000)} s of real time.`,
+			`${report.fulfilled} items came to what they were for, ${report.failed} to an error.`,
+			`The heap grew by ${(report.growth / 2 ** 20).toFixed(1)} MB.`,
+			'',
+			...faults.map(([name, count]) => `${String(count).padStart(6)}  ${name}`),
+			'',
+		].join('\n'),
+	);
+	if (report.violations.length === 0) {
+		console.log('Nothing was paid twice, no task was lost, every picture belongs to its prompt.');
+		return;
+	}
+	console.error(
+		[
+			`${report.violations.length} things are not as they must be:`,
+			...report.violations.slice(0, 50).map((violation) => `  ${violation}`),
+			`To repeat it: npm run chaos -- --items ${items} --seed ${seed}`,
+		].join('\n'),
+	);
+	process.exitCode = 1;
+}
+
+main().catch((error: unknown) => {
+	console.error(error);
+	process.exitCode = 1;
+});

@@ -1,0 +1,156 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+import { pictureBelongsTo, type Gateway, type ImageTask, type RequestRecord } from '../gateway';
+import { readBinary } from '../support/engine';
+import { maySendAgain, type Misfortune } from './faults';
+
+export interface Job {
+	kind: 'generate' | 'edit' | 'response' | 'stream' | 'submit' | 'wait' | 'get';
+}
+
+/** What a node was given, and what it made of it. */
+export interface Work extends Job {
+	/** Prompts; for `wait` and `get` the IDs of tasks. */
+	subjects: string[];
+	outputs: INodeExecutionData[];
+}
+
+export interface Audit {
+	fulfilled: number;
+	failed: number;
+	/** Pictures that were handed on. */
+	pictures: number;
+	violations: string[];
+}
+
+/** Holds what the nodes made against the books of the gateway. */
+export async function auditOf(
+	works: Work[],
+	gateway: Gateway,
+	misfortune: Misfortune,
+): Promise<Audit> {
+	const audit: Audit = { fulfilled: 0, failed: 0, pictures: 0, violations: [] };
+	for (const work of works) await auditWork(work, gateway, audit);
+	audit.violations.push(
+		...sentTwice(gateway, misfortune),
+		...lostTasks(works, gateway, misfortune),
+	);
+	return audit;
+}
+
+/** Every item has an output or an error, and every output is the right one. */
+async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, audit: Audit) {
+	for (const [index, subject] of subjects.entries()) {
+		const own = outputs.filter(({ pairedItem }) => itemOf(pairedItem) === index);
+		const [output] = own;
+		if (own.length !== 1 || !output) {
+			audit.violations.push(`"${subject}" came to ${own.length} items`);
+			continue;
+		}
+		// A failed task that was looked at has an error of its own, which is an object.
+		if (typeof output.json.error === 'string') {
+			audit.failed++;
+			audit.violations.push(...unreadable(subject, output));
+			continue;
+		}
+		audit.fulfilled++;
+		const task = gateway.tasks.find(
+			({ id, request }) => id === subject || request.prompt === subject,
+		);
+		const picture = output.binary?.data;
+		if (kind === 'response' || kind === 'stream') {
+			if (output.json.text !== `You said: ${subject}`) {
+				audit.violations.push(`"${subject}" was answered by ${JSON.stringify(output.json.text)}`);
+			}
+		} else if (output.json.task_id !== task?.id) {
+			audit.violations.push(
+				`"${subject}" is said to be task ${JSON.stringify(output.json.task_id)}`,
+			);
+		} else if (picture) {
+			audit.pictures++;
+			if (!pictureBelongsTo(task?.request.prompt ?? '', await readBinary(picture))) {
+				audit.violations.push(`"${subject}" has the picture of another prompt, or half of one`);
+			}
+		} else if (kind !== 'submit' && !(kind === 'get' && output.json.status !== 'completed')) {
+			audit.violations.push(`"${subject}" is fulfilled without a picture`);
+		}
+	}
+}
+
+function itemOf(paired: INodeExecutionData['pairedItem']): number | undefined {
+	return typeof paired === 'object' && !Array.isArray(paired) ? paired.item : undefined;
+}
+
+/** Longest message of an error, in characters. */
+const LONGEST_MESSAGE = 1000;
+
+function unreadable(subject: string, { json }: INodeExecutionData): string[] {
+	const { error, error_details: details } = json;
+	const message = typeof error === 'string' ? error : '';
+	const advice = (details as { advice?: unknown } | undefined)?.advice;
+	const faults = [
+		[message === '', 'no message'],
+		[message.length > LONGEST_MESSAGE, 'a message without end'],
+		// eslint-disable-next-line no-control-regex
+		[/[\u0000-\u001f\u007f]/.test(message), 'a message with control characters'],
+		[/signature=/.test(message), 'a message with a signed address'],
+		[typeof advice !== 'string' || advice === '', 'no advice'],
+	] as const;
+	return faults.filter(([fault]) => fault).map(([, what]) => `"${subject}": ${what}: ${message}`);
+}
+
+const PAID = ['generations', 'edits', 'responses'];
+
+/** Nothing that costs money was sent again, unless it had been refused without effect. */
+function sentTwice(gateway: Gateway, misfortune: Misfortune): string[] {
+	const byPrompt = new Map<string, RequestRecord[]>();
+	for (const record of gateway.requests) {
+		if (!PAID.includes(record.route)) continue;
+		const prompt = promptOf(record);
+		byPrompt.set(prompt, [...(byPrompt.get(prompt) ?? []), record]);
+	}
+	const violations: string[] = [];
+	for (const [prompt, records] of byPrompt) {
+		for (const record of records.slice(0, -1)) {
+			const fault = misfortune.met.get(record);
+			if (maySendAgain(record.route, fault)) continue;
+			violations.push(`"${prompt}" was sent again after ${fault?.name ?? 'no fault at all'}`);
+		}
+		const ids = records.map(({ id }) => id);
+		const paid = gateway.charges.filter(({ requestId }) => ids.includes(requestId));
+		if (paid.length > 1) violations.push(`"${prompt}" was paid for ${paid.length} times`);
+	}
+	return violations;
+}
+
+function promptOf({ body }: RequestRecord): string {
+	const { prompt, input } = (body ?? {}) as { prompt?: unknown; input?: unknown };
+	return String(typeof prompt === 'string' ? prompt : input);
+}
+
+/** Each task that was accepted stands in an output or in an error, or the item says that it may be. */
+function lostTasks(works: Work[], gateway: Gateway, misfortune: Misfortune): string[] {
+	const named = new Set<string>();
+	const inDoubt = new Set<string>();
+	for (const { subjects, outputs } of works) {
+		for (const { json, pairedItem } of outputs) {
+			const details = json.error_details as { task_id?: string; advice?: string } | undefined;
+			const id = details?.task_id ?? json.task_id;
+			if (typeof id === 'string') named.add(id);
+			const subject = subjects[itemOf(pairedItem) ?? -1];
+			const doubt = details?.advice?.includes('An image task may exist and be charged');
+			if (subject !== undefined && doubt) inDoubt.add(subject);
+		}
+	}
+	return gateway.tasks
+		.filter((task) => !named.has(task.id))
+		.flatMap((task) => {
+			const fault = faultOfSubmit(task, gateway, misfortune);
+			if (fault && inDoubt.has(task.request.prompt)) return [];
+			return [`task ${task.id} of "${task.request.prompt}" is lost after ${fault ?? 'no fault'}`];
+		});
+}
+
+function faultOfSubmit(task: ImageTask, gateway: Gateway, misfortune: Misfortune) {
+	const record = gateway.requests.find(({ id }) => id === task.requestId);
+	return record && misfortune.met.get(record)?.name;
+}

@@ -1,0 +1,22 @@
+import { storeBinaryInMemory } from '../support/engine';
+import { runChaos } from './chaos';
+
+afterAll(async () => await storeBinaryInMemory());
+
+const MEGABYTE = 2 ** 20;
+
+test('in chaos no request is paid twice, no task is lost and no picture is mistaken', async () => {
+	const items = 240;
+	const seed = 20260101;
+	const report = await runChaos({ items, seed });
+
+	// To repeat it: npm run chaos -- --items 240 --seed 20260101
+	expect(report.violations).toEqual([]);
+	expect(report.growth).toBeLessThan(24 * MEGABYTE);
+	// Enough went wrong, and enough went well, for this to mean something.
+	const happened = Object.values(report.faults).reduce((sum, count) => sum + count, 0);
+	expect(happened / report.exchanges).toBeGreaterThan(0.25);
+	expect(Object.keys(report.faults).length).toBeGreaterThan(40);
+	expect(report.fulfilled).toBeGreaterThan(items / 3);
+	expect(report.failed).toBeGreaterThan(items / 10);
+}, 60_000);

@@ -1,0 +1,329 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext, runInThisContext } from 'node:vm';
+import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
+import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import { startGateway, type Gateway } from '../gateway';
+import { chanceOf, startSniffer, type Sniffer } from '../gateway/faults/catalogue';
+import {
+	createResponse,
+	editImage,
+	generateImage,
+	getTask,
+	imageNode,
+	itemsOf,
+	textNode,
+	waitForTask,
+} from '../nodes/arrange';
+import { newRecord, runNode, storeBinaryOnDisk, type RunNodeOptions } from '../support/engine';
+import { expectNoSecret } from '../support/secrets';
+import { VirtualTime } from '../support/virtual-time';
+import { auditOf, type Job, type Work } from './audit';
+import { Misfortune } from './faults';
+
+export interface ChaosOptions {
+	items: number;
+	seed: number;
+	/** Share of the exchanges that something happens to. */
+	share?: number;
+	/** The nodes, their waits on a clock. */
+	nodes?: ChaosNodes;
+	/** Told after each batch. */
+	onBatch?: (done: number) => void;
+}
+
+/** Makes the nodes of this package, on a clock that is driven. */
+export interface ChaosNodes {
+	text: (time: VirtualTime) => INodeType;
+	image: (time: VirtualTime) => INodeType;
+}
+
+/** What a run saw. */
+export interface ChaosReport {
+	seed: number;
+	items: number;
+	/** Requests to the gateway and to the storage. */
+	exchanges: number;
+	/** How often each fault happened. */
+	faults: Record<string, number>;
+	/** Items that came to what they were for, and items that came to an error. */
+	fulfilled: number;
+	failed: number;
+	/** Seconds of driven time. */
+	seconds: number;
+	/** Bytes by which the heap is larger at the end than after the first batch. */
+	growth: number;
+	/** What is not as it must be; nothing, if all is well. */
+	violations: string[];
+}
+
+/** Items of one batch: each has a gateway of its own, so that its books stay small. */
+const BATCH = 250;
+
+const CONCURRENCY = 16;
+
+/** Runs items of every kind through the nodes while a share of all exchanges goes wrong. */
+export async function runChaos({
+	items,
+	seed,
+	share = 0.3,
+	nodes = { text: textNode, image: imageNode },
+	onBatch,
+}: ChaosOptions): Promise<ChaosReport> {
+	const report: ChaosReport = {
+		seed,
+		items,
+		exchanges: 0,
+		faults: {},
+		fulfilled: 0,
+		failed: 0,
+		seconds: 0,
+		growth: 0,
+		violations: [],
+	};
+	const rejections = watchRejections();
+	const before = resources();
+	// What is loaded and compiled once counts for nobody's memory.
+	await runBatch({ from: 0, seed: 'warm', count: 40, share, nodes });
+	const heap = heapUsed();
+	try {
+		for (let from = 0; from < items; from += BATCH) {
+			const count = Math.min(BATCH, items - from);
+			add(report, await runBatch({ from, seed, count, share, nodes }));
+			onBatch?.(from + count);
+		}
+	} finally {
+		rejections.stop();
+	}
+	report.growth = heapUsed() - heap;
+	report.violations.push(
+		...rejections.seen.map((reason) => `a rejection was not handled: ${String(reason)}`),
+		...(await leftOver(before)).map((resource) => `left open: ${resource}`),
+	);
+	return report;
+}
+
+type BatchReport = Omit<ChaosReport, 'seed' | 'items' | 'growth'>;
+
+function add(report: ChaosReport, batch: BatchReport) {
+	report.exchanges += batch.exchanges;
+	report.fulfilled += batch.fulfilled;
+	report.failed += batch.failed;
+	report.seconds += batch.seconds;
+	report.violations.push(...batch.violations);
+	for (const [name, count] of Object.entries(batch.faults)) {
+		report.faults[name] = (report.faults[name] ?? 0) + count;
+	}
+}
+
+/** Driven time that knows how many waits are under way. */
+class CountingTime extends VirtualTime {
+	waiting = 0;
+
+	override async sleep(ms: number, signal?: AbortSignal) {
+		this.waiting++;
+		try {
+			await super.sleep(ms, signal);
+		} finally {
+			this.waiting--;
+		}
+	}
+}
+
+interface Batch {
+	/** Number of its first item. */
+	from: number;
+	seed: number | string;
+	count: number;
+	share: number;
+	nodes: ChaosNodes;
+}
+
+async function runBatch({ from, seed, count, share, nodes }: Batch): Promise<BatchReport> {
+	let rolls = 0;
+	const time = new CountingTime(undefined, () => chanceOf(seed, 'jitter', from, rolls++));
+	const started = time.now();
+	const gateway = await startGateway({
+		time: time.gateway,
+		defaultSize: '16x16',
+		taskLifetime: 10 ** 9,
+		taskSeconds: ({ prompt }) => 2 + Math.floor(8 * chanceOf(seed, 'duration', prompt)),
+		failTask: ({ prompt }) => (chanceOf(seed, 'fails', prompt) < 0.03 ? {} : undefined),
+	});
+	const elsewhere = await startSniffer();
+	const disk = await storeBinaryOnDisk();
+	const setting = { time: time.gateway, elsewhere: elsewhere.origin };
+	const misfortune = new Misfortune(seed, share, setting);
+	misfortune.befall(gateway);
+	const violations: string[] = [];
+	try {
+		const works = await runWorks({ gateway, time, nodes, from, count, violations });
+		// Connections that a peer has closed are gone a few turns later.
+		await time.advance(1000);
+		const audit = await auditOf(works, gateway, misfortune);
+		violations.push(...audit.violations, ...leftBy(gateway, time, elsewhere, misfortune));
+		const files = (await disk.files()).filter((file) => !file.endsWith('.metadata'));
+		if (files.length !== audit.pictures) {
+			violations.push(`${files.length} files for ${audit.pictures} pictures`);
+		}
+		return {
+			exchanges: misfortune.exchanges,
+			faults: Object.fromEntries(misfortune.counts),
+			fulfilled: audit.fulfilled,
+			failed: audit.failed,
+			seconds: (time.now() - started) / 1000,
+			violations,
+		};
+	} finally {
+		await Promise.all([gateway.close(), elsewhere.close(), disk.remove()]);
+	}
+}
+
+interface Surroundings {
+	gateway: Gateway;
+	time: VirtualTime;
+	nodes: ChaosNodes;
+	from: number;
+	count: number;
+	violations: string[];
+}
+
+/** The share of each kind of work. */
+const KINDS: Array<[Job['kind'], number]> = [
+	['generate', 0.3],
+	['edit', 0.15],
+	['response', 0.2],
+	['stream', 0.15],
+	['wait', 0.1],
+	['get', 0.1],
+];
+
+async function runWorks(surroundings: Surroundings): Promise<Work[]> {
+	const { count, from, time } = surroundings;
+	const works: Work[] = [];
+	for (const [kind, part] of KINDS) {
+		const prompts = Array.from(
+			{ length: Math.round(count * part) },
+			(_unused, index) => `${kind} number ${from + index}`,
+		);
+		const options = { concurrency: CONCURRENCY };
+		if (kind === 'wait' || kind === 'get') {
+			const submit = await run(surroundings, 'submit', prompts, {
+				...generateImage({ prompt: '={{ $json.prompt }}', waitForCompletion: false, options }),
+			});
+			works.push(submit);
+			const ids = submit.outputs.flatMap(({ json }) =>
+				typeof json.task_id === 'string' ? [json.task_id] : [],
+			);
+			if (kind === 'get') await time.advance(6000);
+			const parameters = kind === 'wait' ? waitForTask : getTask;
+			works.push(
+				await run(surroundings, kind, ids, parameters('={{ $json.prompt }}', { options })),
+			);
+			continue;
+		}
+		const parameters = {
+			generate: generateImage({ prompt: '={{ $json.prompt }}', options }),
+			edit: editImage({ prompt: '={{ $json.prompt }}', options }),
+			response: createResponse({ prompt: '={{ $json.prompt }}', options }),
+			stream: createResponse({ prompt: '={{ $json.prompt }}', stream: true, options }),
+		}[kind as 'generate' | 'edit' | 'response' | 'stream'];
+		works.push(await run(surroundings, kind, prompts, parameters));
+	}
+	return works;
+}
+
+/** Runs one node for all of these, going on where one fails. */
+async function run(
+	{ gateway, time, nodes, violations }: Surroundings,
+	kind: Job['kind'],
+	subjects: string[],
+	parameters: IDataObject,
+): Promise<Work> {
+	if (subjects.length === 0) return { kind, subjects, outputs: [] };
+	const node = kind === 'response' || kind === 'stream' ? nodes.text(time) : nodes.image(time);
+	const record = newRecord();
+	const apiKey = gateway.keys.active;
+	let outputs: INodeExecutionData[] = [];
+	try {
+		const run = await runNode({
+			node,
+			parameters: parameters as RunNodeOptions['parameters'],
+			items: itemsOf(...subjects.map((prompt) => ({ prompt }))),
+			time,
+			credentials: { modelAccessApi: { baseUrl: gateway.baseUrl, apiKey } },
+			credentialTypes: [new ModelAccessApi()],
+			onError: 'continueRegularOutput',
+			record,
+		});
+		outputs = run.items;
+		expectNoSecret(apiKey, outputs, run.hints, run.nodeContext, record);
+	} catch (error) {
+		violations.push(`${kind}: ${String(error)}`);
+	}
+	const logged = record.logs.map(({ message }) => message).join('\n');
+	if (logged.includes('signature=')) violations.push(`${kind}: a log holds a signed address`);
+	return { kind, subjects, outputs };
+}
+
+/** What is still going on, or went where it must not. */
+function leftBy(
+	gateway: Gateway,
+	time: CountingTime,
+	elsewhere: Sniffer,
+	misfortune: Misfortune,
+): string[] {
+	// n8n closes a silent stream that carries a key by a time-out of its own, in real time.
+	const silent = gateway.requests.filter(
+		(record) =>
+			record.endedAt === undefined && /stalls|silence/.test(misfortune.met.get(record)?.name ?? ''),
+	).length;
+	return [
+		...gateway.crashes.map((error) => `the gateway crashed: ${String(error)}`),
+		...(gateway.connections > silent ? [`${gateway.connections} connections are open`] : []),
+		...(gateway.inFlight > silent ? [`${gateway.inFlight} requests are under way`] : []),
+		...(time.waiting > 0 ? [`${time.waiting} waits are under way`] : []),
+		...elsewhere.seen.map(({ path }) => `somebody else was sent ${path}`),
+		...gateway.storageRequests
+			.filter(({ headers }) => headers.authorization !== undefined)
+			.map(({ path }) => `the storage was sent a key: ${path}`),
+	];
+}
+
+/** The process itself: a test framework shows its own to what it runs. */
+const host = runInThisContext('process') as NodeJS.Process;
+
+function watchRejections() {
+	const seen: unknown[] = [];
+	const note = (reason: unknown) => void seen.push(reason);
+	host.on('unhandledRejection', note);
+	return { seen, stop: () => host.off('unhandledRejection', note) };
+}
+
+function resources(): Map<string, number> {
+	const counts = new Map<string, number>();
+	for (const name of host.getActiveResourcesInfo()) counts.set(name, (counts.get(name) ?? 0) + 1);
+	return counts;
+}
+
+const LASTING = ['TCPSocketWrap', 'TCPServerWrap', 'TLSWrap', 'Timeout', 'FSReqPromise'];
+
+/** Sockets, servers, timers and files that were not open before. */
+async function leftOver(before: Map<string, number>): Promise<string[]> {
+	let open: string[] = [];
+	for (let attempt = 0; attempt < 20; attempt++) {
+		await new Promise((resolve) => setTimeout(resolve, 50));
+		const now = resources();
+		open = LASTING.filter((name) => (now.get(name) ?? 0) > (before.get(name) ?? 0));
+		if (open.length === 0) break;
+	}
+	return open;
+}
+
+/** Bytes on the heap that are in use, after what is garbage has been collected. */
+function heapUsed(): number {
+	setFlagsFromString('--expose_gc');
+	const collect = runInNewContext('gc') as () => void;
+	collect();
+	collect();
+	return process.memoryUsage().heapUsed;
+}
