@@ -590,38 +590,41 @@ describe('The form on the wire', () => {
 		expect(shown(run).description).toMatch(/An image task may exist and be charged/);
 	});
 
-	test.each(['memory', 'disk'] as const)('carries a file of 20 MB from %s whole, beside another', async (where) => {
-		const storage = where === 'disk' ? await storeBinaryOnDisk() : undefined;
-		try {
-			// Without the search for the key, which would look through all of these bytes.
-			const options = {
-				node: imageNode(story.time),
-				parameters: editFiles({
-					imageBinaryPropertyNames: 'one, two',
-					waitForCompletion: false,
-				}) as RunNodeOptions['parameters'],
-				time: story.time,
-				credentials: { modelAccessApi: { ...story.access } },
-				credentialTypes: [new ModelAccessApi()],
-			};
-			const { helpers } = prepareNode(options).context;
-			const large = Buffer.concat([JPEG, Buffer.alloc(20 * 2 ** 20, 7)]);
-			const photo = async (bytes: Buffer, name: string) =>
-				await story.time.drive(helpers.prepareBinaryData(bytes, name, 'image/jpeg'));
-			const binary = {
-				one: await photo(large, 'one.jpg'),
-				two: await photo(JPEG, 'two.jpg'),
-			};
-			await runNode({ ...options, items: [{ json: {}, binary }] });
+	test.each(['memory', 'disk'] as const)(
+		'carries a file of 20 MB from %s whole, beside another',
+		async (where) => {
+			const storage = where === 'disk' ? await storeBinaryOnDisk() : undefined;
+			try {
+				// Without the search for the key, which would look through all of these bytes.
+				const options = {
+					node: imageNode(story.time),
+					parameters: editFiles({
+						imageBinaryPropertyNames: 'one, two',
+						waitForCompletion: false,
+					}) as RunNodeOptions['parameters'],
+					time: story.time,
+					credentials: { modelAccessApi: { ...story.access } },
+					credentialTypes: [new ModelAccessApi()],
+				};
+				const { helpers } = prepareNode(options).context;
+				const large = Buffer.concat([JPEG, Buffer.alloc(20 * 2 ** 20, 7)]);
+				const photo = async (bytes: Buffer, name: string) =>
+					await story.time.drive(helpers.prepareBinaryData(bytes, name, 'image/jpeg'));
+				const binary = {
+					one: await photo(large, 'one.jpg'),
+					two: await photo(JPEG, 'two.jpg'),
+				};
+				await runNode({ ...options, items: [{ json: {}, binary }] });
 
-			expect(form().files.map(({ size, sha256 }) => [size, sha256])).toEqual([
-				[large.length, hash(large)],
-				[JPEG.length, hash(JPEG)],
-			]);
-		} finally {
-			await storage?.remove();
-		}
-	});
+				expect(form().files.map(({ size, sha256 }) => [size, sha256])).toEqual([
+					[large.length, hash(large)],
+					[JPEG.length, hash(JPEG)],
+				]);
+			} finally {
+				await storage?.remove();
+			}
+		},
+	);
 });
 
 describe('An item that cannot be sent', () => {
