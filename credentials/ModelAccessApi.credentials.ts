@@ -9,7 +9,7 @@ import { normalizeApiKey } from '../nodes/shared/client/api-key';
 import { normalizeBaseUrl } from '../nodes/shared/client/base-url';
 import { InputError } from '../nodes/shared/client/errors';
 import { HTML_ADVICE } from '../nodes/shared/client/failure';
-import { statusMeaning } from '../nodes/shared/client/status-table';
+import { STATUS_TABLE, statusMeaning } from '../nodes/shared/client/status-table';
 
 /** A gateway's address and a key for it. */
 export class ModelAccessApi implements ICredentialType {
@@ -105,7 +105,7 @@ function testMessage(status: number): string {
 
 /** What the test says. n8n's types allow one kind of rule at a time, n8n itself any mixture. */
 const TEST_RULES = [
-	...[301, 302, 307, 308, 401, 403, 404].map((value) => ({
+	...[301, 302, 307, 308, ...Object.keys(STATUS_TABLE).map(Number)].map((value) => ({
 		type: 'responseCode',
 		properties: { value, message: testMessage(value) },
 	})),

@@ -39,8 +39,7 @@ export interface Transport {
 	/** @throws {TransportFault} where no reply came */
 	send(request: GatewayRequest): Promise<GatewayReply>;
 	/**
-	 * The same, as soon as the headers are here. The time-out bounds each silence of the connection,
-	 * before the headers and after.
+	 * The same, as soon as the headers are here, where its time-out ends.
 	 * @throws {TransportFault} where no reply came
 	 */
 	open(request: GatewayRequest): Promise<OpenReply>;

@@ -31,6 +31,7 @@ export function gatewayTransport(
 	const request = async (
 		{ method, path, body, timeoutMs }: GatewayRequest,
 		{ encoding, accept }: { encoding: 'text' | 'stream'; accept: string },
+		connection: AbortSignal,
 	): Promise<IN8nHttpFullResponse> => {
 		try {
 			return (await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL, {
@@ -43,6 +44,9 @@ export function gatewayTransport(
 				ignoreHttpStatusErrors: true,
 				disableFollowRedirect: true,
 				encoding,
+				// The helper puts the execution's cancel signal in place of an `abortSignal`. This one
+				// reaches the socket.
+				agentOptions: { signal: connection } as IHttpRequestOptions['agentOptions'],
 			})) as IN8nHttpFullResponse;
 		} catch (error) {
 			throw transportFault(error);
@@ -50,9 +54,11 @@ export function gatewayTransport(
 	};
 	return {
 		async send(message): Promise<GatewayReply> {
+			const connection = new AbortController();
 			const { statusCode, headers, body } = await inTime(
 				message.timeoutMs,
-				request(message, { encoding: 'text', accept: 'application/json' }),
+				request(message, { encoding: 'text', accept: 'application/json' }, connection.signal),
+				connection,
 			);
 			return {
 				status: statusCode,
@@ -61,11 +67,13 @@ export function gatewayTransport(
 			};
 		},
 		async open(message): Promise<OpenReply> {
-			const reply = await request(message, {
-				encoding: 'stream',
-				accept: 'text/event-stream, application/json',
-			});
-			return openReply(reply, reply.body as unknown as Readable, message.timeoutMs);
+			const connection = new AbortController();
+			const reply = await request(
+				message,
+				{ encoding: 'stream', accept: 'text/event-stream, application/json' },
+				connection.signal,
+			);
+			return openReply(reply, message.timeoutMs, connection);
 		},
 	};
 }
@@ -78,27 +86,28 @@ export type Readable = Exclude<Parameters<BinaryHelperFunctions['prepareBinaryDa
  * reply which drips never ends by it.
  * @throws {TransportFault} it took longer than `ms` milliseconds
  */
-async function inTime<T>(ms: number, work: Promise<T>): Promise<T> {
+async function inTime<T>(ms: number, work: Promise<T>, connection: AbortController): Promise<T> {
 	const limit = AbortSignal.timeout(ms);
 	try {
 		return await unlessAborted(work, limit);
 	} catch (error) {
+		if (error === limit.reason) connection.abort();
 		throw error === limit.reason ? new TransportFault('timeout') : error;
 	}
 }
 
 function openReply(
-	{ statusCode, headers }: IN8nHttpFullResponse,
-	body: Readable,
+	{ statusCode, headers, body }: IN8nHttpFullResponse,
 	timeoutMs: number,
+	connection: AbortController,
 ): OpenReply {
 	const reply = { status: statusCode, headers: headers as Headers };
-	const chunks = chunksOf(body);
+	const chunks = chunksOf(body as unknown as Readable);
 	return {
 		...reply,
 		chunks,
-		whole: async () => ({ ...reply, body: await inTime(timeoutMs, textOf(chunks)) }),
-		close: () => body.destroy(),
+		whole: async () => ({ ...reply, body: await inTime(timeoutMs, textOf(chunks), connection) }),
+		close: () => connection.abort(),
 	};
 }
 
