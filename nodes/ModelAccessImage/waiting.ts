@@ -75,7 +75,7 @@ export function waitingOf({ options }: ItemScope): Waiting {
 		min: 1,
 	});
 	return {
-		pollIntervalMs: seconds * 1000,
+		pollIntervalMs: Math.ceil(seconds * 1000),
 		onTimeout: options.onTimeout === 'returnTask' ? 'returnTask' : 'error',
 	};
 }

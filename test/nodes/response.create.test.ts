@@ -208,6 +208,7 @@ describe('What Response → Create refuses before anything is sent', () => {
 			{ options: { timeout: '={{ "long" }}' } },
 			/^Timeout is not a number$/,
 		],
+		['a time-out longer than a timer', { options: { timeout: 5_000_000 } }, /^Timeout is longer/],
 		['a time-out of 0', { options: { timeout: '={{ 0 }}' } }, /^Timeout is 0$/],
 		['retries below 0', { options: { maxRetries: '={{ -1 }}' } }, /^Max Retries is below 0$/],
 		['a concurrency of 0', { options: { concurrency: '={{ 0 }}' } }, /^Concurrency is below 1$/],

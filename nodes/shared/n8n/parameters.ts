@@ -45,14 +45,21 @@ export function optionalNumber(
 /**
  * Reads a duration that a user set in seconds, perhaps by an expression.
  * @param fallback seconds
- * @returns milliseconds
- * @throws {InputError} it is no number, or not above 0
+ * @returns whole milliseconds, as many as a timer takes at most
+ * @throws {InputError} it is no number, not above 0, or too long for a timer
  */
 export function secondsParameter(value: unknown, field: string, fallback: number): number {
 	const seconds = numberParameter(value, { field, fallback, min: 0 });
 	if (seconds === 0) throw new InputError(field, 'is 0', 'Enter a number of seconds above 0.');
-	return seconds * 1000;
+	const ms = Math.ceil(seconds * 1000);
+	if (ms > LONGEST_MS) {
+		throw new InputError(field, 'is longer than 24 days', 'Enter a smaller number of seconds.');
+	}
+	return ms;
 }
+
+/** What a timer takes at most. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /**
  * Reads a JSON object, from an expression that yields one or from text.

@@ -57,8 +57,13 @@ export function gatewayTransport(
 			const connection = new AbortController();
 			const { statusCode, headers, body } = await inTime(
 				message.timeoutMs,
-				request(message, { encoding: 'text', accept: 'application/json' }, connection.signal),
 				connection,
+				async () =>
+					await request(
+						message,
+						{ encoding: 'text', accept: 'application/json' },
+						connection.signal,
+					),
 			);
 			return {
 				status: statusCode,
@@ -83,13 +88,18 @@ export type Readable = Exclude<Parameters<BinaryHelperFunctions['prepareBinaryDa
 
 /**
  * Bounds a reply as a whole: n8n's own time-out bounds each silence of the connection, so that a
- * reply which drips never ends by it.
+ * reply which drips never ends by it. The timer is one of the platform's that keeps no process
+ * alive; here a connection is open meanwhile.
  * @throws {TransportFault} it took longer than `ms` milliseconds
  */
-async function inTime<T>(ms: number, work: Promise<T>, connection: AbortController): Promise<T> {
+async function inTime<T>(
+	ms: number,
+	connection: AbortController,
+	begin: () => Promise<T>,
+): Promise<T> {
 	const limit = AbortSignal.timeout(ms);
 	try {
-		return await unlessAborted(work, limit);
+		return await unlessAborted(begin(), limit);
 	} catch (error) {
 		if (error === limit.reason) connection.abort();
 		throw error === limit.reason ? new TransportFault('timeout') : error;
@@ -106,7 +116,10 @@ function openReply(
 	return {
 		...reply,
 		chunks,
-		whole: async () => ({ ...reply, body: await inTime(timeoutMs, textOf(chunks), connection) }),
+		whole: async () => ({
+			...reply,
+			body: await inTime(timeoutMs, connection, async () => await textOf(chunks)),
+		}),
 		close: () => connection.abort(),
 	};
 }
