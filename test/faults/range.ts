@@ -304,7 +304,6 @@ function hurried(node: INodeType, which: Hurry): INodeType {
 
 /** Lets TLS connections of this process trust one more authority, as a company's proxy would ask. */
 function trust(cert: string): () => void {
-	 
 	const original = tls.createSecureContext;
 	const mutable = tls as { createSecureContext: typeof tls.createSecureContext };
 	mutable.createSecureContext = (options) =>

@@ -1,0 +1,170 @@
+import { startSniffer, type Sniffer } from '../gateway/faults/catalogue';
+import {
+	createResponse,
+	editImage,
+	generateImage,
+	getModels,
+	getTask,
+	shown,
+	startStory,
+	submitted,
+	waitForTask,
+	type Story,
+} from '../nodes/arrange';
+import { storeBinaryInMemory } from '../support/engine';
+import { Container, SsrfProtectionConfig } from '../support/engine/core-modules';
+import { findSecret } from '../support/secrets';
+
+// The gateway may be reached by its name, 127.0.0.1 may not. n8n reads this once.
+const ssrf = Object.assign(Container.get(SsrfProtectionConfig), {
+	allowedHostnames: ['localhost'],
+});
+
+let story: Story;
+let elsewhere: Sniffer;
+beforeEach(async () => {
+	await storeBinaryInMemory();
+	story = await startStory({ defaultSize: '16x16' });
+	elsewhere = await startSniffer();
+});
+afterEach(async () => {
+	await story.close();
+	await elsewhere.close();
+});
+
+const bodyOf = (reply: { body: string | Buffer } | undefined) =>
+	JSON.parse(String(reply?.body)) as Record<string, unknown>;
+
+describe('The key goes to the gateway’s origin alone', () => {
+	test('also where the 202 names another host in poll_url, Location and ID', async () => {
+		story.gateway.settings.intercept = ({ route, reply }) => {
+			if (route === 'generations' && reply) {
+				const poll = `${elsewhere.origin}/v1/images/tasks/stolen`;
+				reply.headers.Location = poll;
+				reply.body = JSON.stringify({ ...bodyOf(reply), poll_url: poll });
+			}
+			return undefined;
+		};
+		const run = await story.image(generateImage());
+
+		expect(run.items[0]?.json.status).toBe('completed');
+		expect(elsewhere.seen).toEqual([]);
+	});
+
+	test('also where the ID of a task is an address', async () => {
+		const id = `${elsewhere.origin}/v1/images/tasks/stolen`;
+		story.gateway.settings.intercept = ({ route, reply }) => {
+			if (route === 'generations' && reply) {
+				reply.body = JSON.stringify({ ...bodyOf(reply), id, task_id: id });
+			}
+			return undefined;
+		};
+		await story.imageError(generateImage());
+		const typed = await story.imageError(getTask(id));
+
+		expect(typed.error.message).toMatch(/address of another gateway/);
+		expect(elsewhere.seen).toEqual([]);
+	});
+
+	test('also where pictures lie with somebody else, who is sent none', async () => {
+		const task = await submitted(story);
+		await story.time.advance(6000);
+		story.gateway.settings.intercept = ({ route, reply }) => {
+			if (route === 'task' && reply) {
+				reply.body = String(reply.body).replaceAll(story.gateway.storageUrl, elsewhere.origin);
+			}
+			return undefined;
+		};
+		await story.imageError(getTask(task.id));
+		await story.imageError(waitForTask(task.id));
+
+		expect(elsewhere.seen.length).toBeGreaterThanOrEqual(2);
+		expect(findSecret(story.access.apiKey, elsewhere.seen)).toEqual([]);
+		expect(elsewhere.seen.map(({ headers }) => headers.authorization)).not.toContain(
+			expect.anything(),
+		);
+	});
+
+	test('also where a proxy in front answers with a page that leads elsewhere', async () => {
+		story.gateway.settings.intercept = () => ({
+			kind: 'reply',
+			status: 407,
+			headers: {
+				'Content-Type': 'text/html',
+				Refresh: `0; url=${elsewhere.origin}/login`,
+				Link: `<${elsewhere.origin}/x>; rel=preload`,
+				'Set-Cookie': 'session=1',
+			},
+			body: `<html><meta http-equiv="refresh" content="0; url=${elsewhere.origin}"></html>`,
+		});
+		for (const { error } of [
+			await story.textError(getModels()),
+			await story.textError(createResponse()),
+			await story.textError(createResponse({ stream: true })),
+			await story.imageError(generateImage()),
+			await story.imageError(editImage()),
+		]) {
+			expect(error.message).toMatch(/\(HTTP 407\): a web page \(HTML\) in place of JSON$/);
+		}
+		expect(elsewhere.seen).toEqual([]);
+		expect(story.gateway.requests.some(({ headers }) => 'cookie' in headers)).toBe(false);
+	});
+});
+
+describe('The address of a picture is signed', () => {
+	test('and stands in the output, but not in what is logged or shown', async () => {
+		let refusals = 2;
+		story.gateway.settings.storageIntercept = () =>
+			refusals-- > 0 ? { kind: 'reply', status: 503, body: 'later' } : undefined;
+		const run = await story.image(generateImage());
+
+		expect(run.items[0]?.json.image_url).toContain('signature=');
+		expect(run.logs.length).toBeGreaterThan(0);
+		expect(JSON.stringify([run.logs, run.uiMessages, run.hints])).not.toContain('signature=');
+	});
+
+	test.each([403, 500, 302])(
+		'and stands in no message where the host answers %i',
+		async (status) => {
+			story.gateway.settings.storageIntercept = ({ record }) => ({
+				kind: 'reply',
+				status,
+				headers: { Location: `/again${record.path}` },
+				body: `denied: ${record.path}`,
+			});
+			const run = await story.imageError(generateImage());
+
+			const { message, description, stack } = shown(run);
+			expect([message, description, stack].join('\n')).not.toContain('signature=');
+			expect(JSON.stringify(run.logs)).not.toContain('signature=');
+		},
+	);
+});
+
+describe('With n8n’s SSRF protection on', () => {
+	afterEach(() => Object.assign(ssrf, { enabled: false }));
+
+	test('a picture at a private address is refused by n8n, and the error says so', async () => {
+		const task = await submitted(story);
+		await story.time.advance(6000);
+		ssrf.enabled = true;
+		const baseUrl = story.gateway.baseUrl.replace('127.0.0.1', 'localhost');
+		const run = await story.imageError(getTask(task.id), { access: { baseUrl } });
+
+		expect(run.error.message).toMatch(
+			/^The image could not be downloaded from 127\.0\.0\.1:\d+: n8n’s own protection refuses to connect to its address$/,
+		);
+		expect(shown(run).description).toMatch(/SSRF protection.*administrator to allow the host/);
+		expect(shown(run).description).toContain(`Task ID: ${task.id}.`);
+		expect(story.gateway.storageRequests).toHaveLength(0);
+	});
+
+	test('a gateway at a private address is refused by n8n, and the error says so', async () => {
+		ssrf.enabled = true;
+		const run = await story.textError(getModels());
+
+		expect(run.error.message).toMatch(/^n8n’s own protection refuses to connect to the gateway/);
+		expect(shown(run).description).toMatch(/SSRF protection.*administrator to allow the host/);
+		expect(story.gateway.count()).toBe(0);
+	});
+});

@@ -1,0 +1,213 @@
+import fc from 'fast-check';
+import { keyRedactor } from '../../nodes/shared/client/api-key';
+import { ModelAccessError } from '../../nodes/shared/client/errors';
+import type { Client } from '../../nodes/shared/client/request';
+import type { GatewayReply, OpenReply } from '../../nodes/shared/client/transport';
+
+/** A key with every kind of character that is written differently in a URL or in base64. */
+export const KEY = 'sk-fuzz-7f+Qz/40%Rt_2mZ~91Lk';
+
+export const NOW = Date.UTC(2026, 0, 1);
+
+const encoder = new TextEncoder();
+
+/** A client whose every request is answered by this, at once; no wait takes time. */
+export function answeredBy(reply: Partial<GatewayReply> & { chunks?: Uint8Array[] }): Client {
+	const { status = 200, headers = {}, body = '' } = reply;
+	const whole: GatewayReply = { status, headers, body };
+	let now = NOW;
+	return {
+		transport: {
+			send: async () => whole,
+			open: async (): Promise<OpenReply> => ({
+				status,
+				headers,
+				chunks: (async function* () {
+					yield* reply.chunks ?? [encoder.encode(body)];
+				})(),
+				whole: async () => whole,
+				close: () => {},
+			}),
+		},
+		time: {
+			now: () => now,
+			random: () => 0.5,
+			sleep: async (ms, signal) => {
+				// The watch over a stream sleeps until the stream ends.
+				if (signal && ms >= WATCH_MS) {
+					await new Promise<void>((_resolve, reject) => {
+						signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+					});
+				}
+				now += ms;
+			},
+		},
+		maxRetries: 2,
+		timeoutMs: WATCH_MS * 2,
+		deadline: NOW + 3_600_000,
+		redact: keyRedactor(KEY),
+	};
+}
+
+/** Milliseconds that a stream may be silent here. */
+export const WATCH_MS = 10 ** 7;
+
+/** What work came to: its result, or the client's own error. Anything else is a crash. */
+export async function outcomeOf<T>(
+	work: () => T | Promise<T>,
+): Promise<{ result?: T; error?: ModelAccessError }> {
+	try {
+		return { result: await work() };
+	} catch (error) {
+		if (error instanceof ModelAccessError) return { error };
+		throw error;
+	}
+}
+
+/** Everything of an error that a user can come to see. */
+export const shown = (error: ModelAccessError | undefined) =>
+	error ? [error.message, error.stack, JSON.stringify(error.facts)].join('\n') : '';
+
+/** Pieces that mean something to one of the readers, and the key in the forms it is echoed in. */
+const TEXTS = fc.oneof(
+	fc.string({ maxLength: 12 }),
+	fc.string({ unit: 'binary', maxLength: 12 }),
+	fc.constantFrom(
+		KEY,
+		`Bearer ${KEY}`,
+		encodeURIComponent(KEY),
+		Buffer.from(KEY).toString('base64'),
+		'completed',
+		'failed',
+		'processing',
+		'message',
+		'output_text',
+		'function_call',
+		'image_generation_call',
+		'https://storage.example.com/a.png?signature=abc',
+		'file:///etc/passwd',
+		'javascript:alert(1)',
+		'\u0000\u001b[31m\u202e',
+		'<html>',
+	),
+);
+
+/** Field names of the contract, and of JavaScript. */
+const NAMES = fc.oneof(
+	{
+		weight: 6,
+		arbitrary: fc.constantFrom(
+			'id',
+			'task_id',
+			'status',
+			'object',
+			'data',
+			'output',
+			'content',
+			'text',
+			'type',
+			'role',
+			'usage',
+			'input_tokens',
+			'model',
+			'error',
+			'message',
+			'code',
+			'result',
+			'url',
+			'image_url',
+			'expires_at',
+			'created_at',
+			'http_status',
+			'arguments',
+			'name',
+			'call_id',
+			'created',
+			'refusal',
+			'response',
+			'item',
+			'delta',
+			'output_index',
+			'content_index',
+			'incomplete_details',
+			'reason',
+			'summary',
+		),
+	},
+	{
+		weight: 1,
+		arbitrary: fc.constantFrom(
+			'__proto__',
+			'constructor',
+			'toString',
+			'hasOwnProperty',
+			'then',
+			'length',
+		),
+	},
+	{ weight: 1, arbitrary: fc.string({ maxLength: 6 }) },
+);
+
+/** Any JSON value, made of what the contract's readers look for. */
+export const { json: anyJson } = fc.letrec<{ json: unknown; leaf: unknown }>((tie) => ({
+	leaf: fc.oneof(
+		TEXTS,
+		fc.constantFrom(null, true, false, 0, -1, 1, 1e308, 8.64e12, 1767225600),
+		fc.double({ noNaN: true, noDefaultInfinity: true }),
+	),
+	json: fc.oneof(
+		{ depthSize: 'small', withCrossShrink: true },
+		tie('leaf'),
+		fc.array(tie('json'), { maxLength: 4 }),
+		fc
+			.array(fc.tuple(NAMES, tie('json')), { maxLength: 6 })
+			.map((entries) => Object.fromEntries(entries) as unknown),
+	),
+}));
+
+/**
+ * A document that is right but for some of its places: each field may be missing, or be anything.
+ * @param document one that is right
+ */
+export function spoiled(document: unknown): fc.Arbitrary<unknown> {
+	if (Array.isArray(document)) {
+		const items = document.map(spoiled);
+		return rarely(
+			fc.tuple(...items).map((made) => made.filter((item) => item !== undefined) as unknown),
+		);
+	}
+	if (typeof document === 'object' && document !== null) {
+		const fields = Object.entries(document).map(([name, value]) =>
+			spoiled(value).map((made): [string, unknown] => [name, made]),
+		);
+		return rarely(
+			fc
+				.tuple(...fields)
+				.map(
+					(made) => Object.fromEntries(made.filter(([, value]) => value !== undefined)) as unknown,
+				),
+		);
+	}
+	return rarely(fc.constant(document));
+}
+
+/** Mostly this; sometimes nothing, or anything. */
+const rarely = (usual: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+	fc.oneof(
+		{ weight: 14, arbitrary: usual },
+		{ weight: 1, arbitrary: fc.constant(undefined) },
+		{ weight: 1, arbitrary: anyJson },
+	);
+
+/** A document as it travels: mostly JSON, sometimes cut off, or no JSON at all. */
+export const bodyOf = (document: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
+	fc.oneof(
+		{ weight: 8, arbitrary: document.map((value) => JSON.stringify(value) ?? '') },
+		{
+			weight: 1,
+			arbitrary: fc
+				.tuple(document, fc.nat(400))
+				.map(([value, end]) => (JSON.stringify(value) ?? '').slice(0, end)),
+		},
+		{ weight: 1, arbitrary: TEXTS },
+	);

@@ -1,0 +1,165 @@
+import { keyRedactor, normalizeApiKey } from '../../nodes/shared/client/api-key';
+import { normalizeBaseUrl } from '../../nodes/shared/client/base-url';
+import { listModels } from '../../nodes/shared/client/models';
+import { pollImageTask } from '../../nodes/shared/client/image-task';
+import { picturesOf } from '../../nodes/shared/client/pictures';
+import { createResponse } from '../../nodes/shared/client/response';
+import { simplifyResponse } from '../../nodes/shared/client/response-output';
+import { streamResponse } from '../../nodes/shared/client/response-stream';
+import { retryAfterSeconds } from '../../nodes/shared/client/retry-after';
+import { answeredBy, KEY, NOW, outcomeOf, WATCH_MS } from './arrange';
+
+const MEGABYTE = 2 ** 20;
+
+/** So much of a text that it has about this many bytes. */
+const filled = (bytes: number, unit: string) => unit.repeat(Math.ceil(bytes / unit.length));
+
+/** What most of a document is made of. */
+const LONG = 'some words '.repeat(25);
+
+/** A text in pieces as a socket brings them. */
+function pieces(text: string, size = 16_384): Uint8Array[] {
+	const bytes = Buffer.from(text);
+	const chunks: Uint8Array[] = [];
+	for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+	return chunks;
+}
+
+const event = (type: string, fields: object) =>
+	`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+
+const COMPLETED = event('response.completed', {
+	response: { id: 'r', status: 'completed', output: [] },
+});
+
+const readStream = (text: string) => async () =>
+	await streamResponse(answeredBy({ chunks: pieces(text) }), {}, { idleMs: WATCH_MS });
+
+const create =
+	(body: string, status = 200) =>
+	async () => {
+		const request = { text: { format: { type: 'json_object' } } };
+		return simplifyResponse(await createResponse(answeredBy({ status, body }), request), request);
+	};
+
+const message = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] });
+
+/** Work on an input of so many bytes. What it is made of is made beforehand. */
+const WORKS: Record<string, (bytes: number) => () => unknown> = {
+	'a model list of many models': (bytes) => {
+		const models = Array.from({ length: bytes / 320 }, (_unused, n) => ({
+			id: `model-${n}`,
+			about: LONG,
+		}));
+		const body = JSON.stringify({ data: models });
+		return async () => await listModels(answeredBy({ body }));
+	},
+	'a response of one long text': (bytes) =>
+		create(
+			JSON.stringify({ id: 'r', status: 'completed', output: [message(filled(bytes, 'word '))] }),
+		),
+	'a response of many items': (bytes) => {
+		const output = Array.from({ length: bytes / 340 }, () => message(LONG));
+		return create(JSON.stringify({ id: 'r', status: 'completed', output }));
+	},
+	'a task of many pictures': (bytes) => {
+		const data = Array.from({ length: bytes / 40 }, (_unused, n) => ({
+			url: `https://s/${n}.png`,
+		}));
+		const body = JSON.stringify({ id: 't', status: 'completed', result: { data } });
+		return async () => picturesOf('t', (await pollImageTask(answeredBy({ body }), 't')).task);
+	},
+	'a stream of many deltas': (bytes) => {
+		const delta = event('response.output_text.delta', { output_index: 0, delta: LONG });
+		return readStream(filled(bytes, delta) + COMPLETED);
+	},
+	'a stream of many items': (bytes) => {
+		const items = Array.from({ length: bytes / 110 }, (_unused, n) =>
+			event('response.output_text.delta', { output_index: n, delta: 'word' }),
+		);
+		return readStream(items.join('') + COMPLETED);
+	},
+	'a stream of one long event': (bytes) =>
+		readStream(event('response.output_text.delta', { delta: filled(bytes, 'word ') }) + COMPLETED),
+	'a stream of one event on many lines': (bytes) =>
+		readStream(`${filled(bytes, `data: ${LONG}\n`)}\n${COMPLETED}`),
+	'a stream of comments': (bytes) => readStream(filled(bytes, `: ${LONG}\n\n`) + COMPLETED),
+	'a stream that begins with white space': (bytes) => readStream(filled(bytes, '\n') + COMPLETED),
+	'a stream that is one JSON document': (bytes) =>
+		readStream(
+			JSON.stringify({ id: 'r', status: 'completed', output: [message(filled(bytes, 'word '))] }),
+		),
+	'an error of one long text': (bytes) => create(filled(bytes, 'very bad '), 400),
+	'an error of spaces': (bytes) => create(filled(bytes, ' '), 400),
+	'an error in JSON': (bytes) =>
+		create(JSON.stringify({ error: { message: filled(bytes, `no ${KEY} `) } }), 400),
+	'an error of angle brackets': (bytes) => create(filled(bytes, '<html '), 400),
+	'an answer that is no JSON': (bytes) => create(filled(bytes, 'no JSON ')),
+	'a Retry-After': (bytes) => {
+		const digits = filled(bytes, '9');
+		return () => retryAfterSeconds({ 'retry-after': `${digits} x` }, NOW);
+	},
+	'a Retry-After that looks like a date': (bytes) => {
+		const date = `Mon, ${filled(bytes, '1 ')}`;
+		return () => retryAfterSeconds({ 'retry-after': date }, NOW);
+	},
+	'a base URL of slashes': (bytes) => {
+		const text = `https://example.com${filled(bytes, '/')}`;
+		return () => normalizeBaseUrl(text);
+	},
+	'a base URL of schemes': (bytes) => {
+		const text = filled(bytes, 'https://');
+		return () => normalizeBaseUrl(text);
+	},
+	'a base URL without a scheme': (bytes) => {
+		const text = filled(bytes, 'a.');
+		return () => normalizeBaseUrl(text);
+	},
+	'a base URL of versions': (bytes) => {
+		const text = `https://example.com${filled(bytes, '/v1')}`;
+		return () => normalizeBaseUrl(text);
+	},
+	'a key': (bytes) => {
+		const text = `Bearer ${filled(bytes, ' ')}x y`;
+		return () => normalizeApiKey(text);
+	},
+	'a text that may hold the key': (bytes) => {
+		const redact = keyRedactor(KEY);
+		const text = filled(bytes, `${KEY.slice(0, -1)} ${KEY} `);
+		return () => redact(text);
+	},
+};
+
+/** The shortest of several times that the work takes, in milliseconds. */
+async function timeOf(work: () => unknown, tries: number): Promise<number> {
+	let shortest = Infinity;
+	for (let attempt = 0; attempt < tries && shortest > 1; attempt++) {
+		const before = performance.now();
+		await outcomeOf(work);
+		shortest = Math.min(shortest, performance.now() - before);
+	}
+	return shortest;
+}
+
+/** Ten would be just so; a hundred is what squares come to. A busy machine needs some room. */
+const MOST = 40;
+
+/** Milliseconds after which it is worth a look before ten times as much is tried. */
+const SLOW = 100;
+
+/** Milliseconds that are too few to say anything. */
+const NOISE = 10;
+
+test.each(Object.entries(WORKS))(
+	'%s takes about ten times as long where it is ten times as large',
+	async (_name, prepare) => {
+		const small = Math.max(await timeOf(prepare(MEGABYTE), 2), NOISE);
+		// What grows by squares is seen early, before it takes minutes.
+		if (small > SLOW) expect(await timeOf(prepare(4 * MEGABYTE), 2)).toBeLessThan(11 * small);
+		const large = await timeOf(prepare(10 * MEGABYTE), 1);
+		if (large <= MOST * small) return;
+		// A pause of the machine is no rule: once more.
+		expect(await timeOf(prepare(10 * MEGABYTE), 2)).toBeLessThan(MOST * small);
+	},
+	60_000,
+);
