@@ -104,11 +104,11 @@ const WORKS: Record<string, (bytes: number) => () => unknown> = {
 		return () => retryAfterSeconds({ 'retry-after': date }, NOW);
 	},
 	'a base URL of slashes': (bytes) => {
-		const text = `https://example.com${filled(bytes, '/')}`;
+		const text = `https://example.com${filled(bytes / 8, '/')}`;
 		return () => normalizeBaseUrl(text);
 	},
 	'a base URL of schemes': (bytes) => {
-		const text = filled(bytes, 'https://');
+		const text = filled(bytes / 8, 'https://');
 		return () => normalizeBaseUrl(text);
 	},
 	'a base URL without a scheme': (bytes) => {
@@ -116,7 +116,7 @@ const WORKS: Record<string, (bytes: number) => () => unknown> = {
 		return () => normalizeBaseUrl(text);
 	},
 	'a base URL of versions': (bytes) => {
-		const text = `https://example.com${filled(bytes, '/v1')}`;
+		const text = `https://example.com${filled(bytes / 8, '/v1')}`;
 		return () => normalizeBaseUrl(text);
 	},
 	'a key': (bytes) => {
