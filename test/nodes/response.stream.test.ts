@@ -410,6 +410,9 @@ describe('In an execution that streams to its caller', () => {
 			'1 begin',
 			`1 error ${failed}`,
 			'1 end',
+			'2 begin',
+			'2 error Prompt is empty',
+			'2 end',
 			'3 begin',
 			'3 end',
 		]);

@@ -19,6 +19,8 @@ export interface FailureFacts {
 	retryAfter?: number;
 	/** Whether a request that may cost may have been executed, although nothing came of it. */
 	inDoubt?: boolean;
+	/** Whether the request was executed, and may be charged, although nothing usable came of it. */
+	charged?: boolean;
 	/** Whether no time was left to wait as long as was asked. */
 	outOfTime?: boolean;
 	/** What of an answer was received: it may have been paid for. */
@@ -86,11 +88,13 @@ export class FailedTaskError extends TaskError {}
 /** The picture could not be fetched from where the gateway stored it. */
 export class DownloadError extends ModelAccessError {}
 
+const SENT_BEFORE_CANCEL = 'The execution was canceled after a request had been sent';
+
 /** The execution was canceled, or its batch had failed. Nothing was sent after that. */
 export class CancelledError extends ModelAccessError {
 	/** @param doubt what to say of a request that was under way and may have been executed */
 	constructor(doubt = '') {
-		super('The execution was canceled', {
+		super(doubt === '' ? 'The execution was canceled' : SENT_BEFORE_CANCEL, {
 			advice: [
 				doubt,
 				'Nothing more was sent. A task that had been accepted goes on at the gateway.',

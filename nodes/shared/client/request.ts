@@ -118,7 +118,7 @@ async function attempts<Reply extends GatewayReply | OpenReply>(
 	let internalErrors = 0;
 	let inDoubt = false;
 	for (let retries = 0; ; retries++) {
-		if (client.signal?.aborted) throw new CancelledError();
+		if (client.signal?.aborted) throw cancelled(kind, inDoubt);
 		const sent = await attempt(client, kind, limit, send);
 		if ('reply' in sent) return sent.reply;
 
@@ -136,8 +136,17 @@ async function attempts<Reply extends GatewayReply | OpenReply>(
 		const waitMs = asked !== undefined ? asked * 1000 : backoffMs(retries, client.time.random());
 		if (client.time.now() + waitMs > client.deadline) throw notWaitedFor(error);
 		client.onRetry?.({ reason: error.message, waitMs, attempt: retries + 1 });
-		await pause(client, waitMs);
+		try {
+			await pause(client, waitMs);
+		} catch (error) {
+			throw error instanceof CancelledError ? cancelled(kind, inDoubt) : error;
+		}
 	}
+}
+
+/** @param inDoubt whether an earlier attempt may have been executed */
+function cancelled(kind: RequestKind, inDoubt: boolean): CancelledError {
+	return new CancelledError(inDoubt ? IN_DOUBT_ADVICE[kind] : '');
 }
 
 /** One attempt: a success reply, or what went wrong. */
@@ -158,8 +167,8 @@ async function attempt<Reply extends GatewayReply | OpenReply>(
 
 function faultOf({ signal, cancel }: Client, kind: RequestKind, error: unknown): TransportFault {
 	if (!(error instanceof TransportFault)) throw error;
-	const cancelled = error.kind === 'cancelled' || (cancel ?? signal)?.aborted;
-	if (cancelled) throw new CancelledError(IN_DOUBT_ADVICE[kind]);
+	const isCancelled = error.kind === 'cancelled' || (cancel ?? signal)?.aborted;
+	if (isCancelled) throw cancelled(kind, true);
 	return error;
 }
 

@@ -129,10 +129,12 @@ export class ResponseAssembly {
 
 	private gathered(): Array<Record<string, unknown>> {
 		const parts = this.partsInOrder();
-		const indexes = [...this.items.keys(), ...this.calls.keys(), ...parts.map(({ item }) => item)];
+		const byItem = new Map<number, Part[]>();
+		for (const part of parts) entry(byItem, part.item, () => []).push(part);
+		const indexes = [...this.items.keys(), ...this.calls.keys(), ...byItem.keys()];
 		return [...new Set(indexes)]
 			.sort((a, b) => a - b)
-			.map((index) => this.item(index, parts))
+			.map((index) => this.item(index, byItem.get(index) ?? []))
 			.filter(({ type }) => typeof type === 'string');
 	}
 
@@ -140,7 +142,7 @@ export class ResponseAssembly {
 		const { item, done } = this.items.get(index) ?? { item: {}, done: false };
 		const call = this.calls.get(index);
 		if (call) return { type: 'function_call', ...item, arguments: call.value || item.arguments };
-		const content = parts.filter((part) => part.item === index).map(contentOf);
+		const content = parts.map(contentOf);
 		const whole = done && Array.isArray(item.content) && item.content.length > 0;
 		if (content.length === 0 || whole) return item;
 		return { type: 'message', role: 'assistant', ...item, content };

@@ -176,6 +176,7 @@ function parsedText(
 			'The answer was paid for; its text is in the error’s details. Turn Simplify off to get answers as they are.',
 		].join(' '),
 		retryable: false,
+		charged: true,
 		requestId,
 		partialText: text,
 	});

@@ -89,18 +89,18 @@ async function read(
 	throw new StreamError('The answer ended before it was complete', {
 		advice: IN_DOUBT_ADVICE.response,
 		retryable: false,
+		inDoubt: true,
 	});
 }
 
-/** The text up to its first character that is no white space. */
+/** The first text that is no white space; what stands before it matters to nobody. */
 async function beginning(text: AsyncGenerator<string>): Promise<string> {
-	let head = '';
-	while (head.trim() === '') {
+	for (;;) {
 		const { done, value } = await text.next();
-		if (done) break;
-		head += value;
+		if (done) return '';
+		const head = value.trimStart();
+		if (head !== '') return head;
 	}
-	return head;
 }
 
 async function* resumed(head: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
@@ -117,7 +117,13 @@ function failedStream(
 	const type = error.type === 'error' ? undefined : said(error.type);
 	return new StreamError(
 		`The model’s response failed: ${said(error.message) ?? said(error.code) ?? 'the gateway gave no reason'}`,
-		{ type, code: said(error.code), retryable: false, advice: IN_DOUBT_ADVICE.response },
+		{
+			type,
+			code: said(error.code),
+			retryable: false,
+			charged: true,
+			advice: IN_DOUBT_ADVICE.response,
+		},
 	);
 }
 
@@ -165,5 +171,6 @@ function interrupted(message: string, advice: string): StreamError {
 	return new StreamError(message, {
 		advice: `${IN_DOUBT_ADVICE.response} ${advice}`,
 		retryable: false,
+		inDoubt: true,
 	});
 }

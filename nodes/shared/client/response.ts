@@ -94,6 +94,7 @@ function failedResponse(
 			advice:
 				'The request was executed and may have been charged. Change it if the reason asks for it before you send it again.',
 			retryable: false,
+			charged: true,
 			type: text(error.type),
 			code: text(error.code),
 			requestId,

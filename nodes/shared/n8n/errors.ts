@@ -10,11 +10,11 @@ export interface TaskRecord {
 
 /** What a run that ends in an error leaves behind besides. */
 export interface Remains {
-	/** Tasks that the gateway accepted for other items. */
+	/** Tasks that the gateway accepted, beside the one that the error is about. */
 	tasks: TaskRecord[];
 	/** Other items whose request may have been executed although nothing came of it. */
 	doubts: Array<{ itemIndex: number; message: string; partialText?: string }>;
-	/** How many answers were received that nobody gets now. */
+	/** How many answers of other items were received. */
 	answers: number;
 }
 
@@ -116,8 +116,7 @@ function withRemains<E extends NodeApiError | NodeOperationError>(
 		const ids = tasks.map(({ taskId }) => taskId);
 		const some = ids.slice(0, TASKS_IN_MESSAGE).join(', ');
 		const more = ids.length > TASKS_IN_MESSAGE ? ', …' : '';
-		const whose = error.context.itemIndex === undefined ? '' : ' of other items';
-		error.message += ` – ${ids.length} accepted image ${ids.length === 1 ? 'task' : 'tasks'}${whose}: ${some}${more}`;
+		error.message += ` – ${ids.length} accepted image ${ids.length === 1 ? 'task' : 'tasks'} besides: ${some}${more}`;
 		const listed = tasks.map(({ itemIndex, taskId }) => `item ${itemIndex}: ${taskId}`).join(', ');
 		notes.push(
 			`These tasks were accepted and may be charged; do not submit them again, fetch each with Task → Wait: ${listed}.`,
@@ -142,7 +141,7 @@ function withRemains<E extends NodeApiError | NodeOperationError>(
 	}
 	if (answers > 0) {
 		notes.push(
-			`${answers} ${answers === 1 ? 'answer' : 'answers'} of other items had been received and ${answers === 1 ? 'is' : 'are'} not handed on. Set On Error to Continue to keep what succeeds.`,
+			`${answers} ${answers === 1 ? 'answer' : 'answers'} of other items had been received; if no further try of the node hands ${answers === 1 ? 'it' : 'them'} on, ${answers === 1 ? 'it is' : 'they are'} lost. Set On Error to Continue to keep what succeeds.`,
 		);
 	}
 	error.description = [error.description, ...notes].filter(Boolean).join(' ');

@@ -85,19 +85,18 @@ export class Ledger {
 		);
 	}
 
-	/**
-	 * Drops what this run of the node kept: it is in the node's output.
-	 * @returns tasks among it that no request of this try asked for: an earlier try submitted them
-	 * with another request
-	 */
-	delivered(): Array<{ itemIndex: number; taskId: string }> {
-		const left = Object.entries(this.entries).flatMap(([key, entry]) =>
+	/** Tasks of this run that no request of this try asked for: an earlier one had another request. */
+	leftOver(): Array<{ itemIndex: number; taskId: string }> {
+		return Object.entries(this.entries).flatMap(([key, entry]) =>
 			this.isOfRun(key) && !this.touched.has(key) && entry.kind === 'task'
 				? [{ itemIndex: entry.itemIndex, taskId: entry.taskId }]
 				: [],
 		);
+	}
+
+	/** Drops what this run of the node kept: it is in the node's output. */
+	delivered(): void {
 		this.remove((key) => this.touched.has(key) || this.isOfRun(key));
-		return left;
 	}
 
 	private get entries(): Record<string, Entry> {

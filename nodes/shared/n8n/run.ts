@@ -127,14 +127,14 @@ export class Run {
 	 */
 	finish(output: INodeExecutionData[]): INodeExecutionData[] {
 		this.throwIfFailed();
-		if (this.isTriedAgain(output)) return output;
-		for (const { itemIndex, taskId } of this.ledger.delivered()) {
+		for (const { itemIndex, taskId } of this.ledger.leftOver()) {
 			this.context.addExecutionHints({
 				message: `Item ${itemIndex}: an earlier try submitted image task ${taskId} with another request. It may be charged; Task → Wait fetches it.`,
 				type: 'warning',
 				location: 'outputPane',
 			});
 		}
+		if (!this.isTriedAgain(output)) this.ledger.delivered();
 		return output;
 	}
 
@@ -153,11 +153,9 @@ export class Run {
 	};
 
 	private failed(error: unknown, { index, request }: ItemRun): INodeExecutionData[] | undefined {
-		if (error instanceof ModelAccessError && error.facts.inDoubt) {
-			const { message, facts } = error;
-			this.doubts.push({ itemIndex: index, message, partialText: facts.partialText });
-			if (request !== undefined)
-				this.ledger.keep(index, request, { kind: 'doubt', message, facts });
+		if (error instanceof ModelAccessError) this.noteCharge(error, index, request);
+		if (error instanceof CancelledError && error.facts.taskId !== undefined) {
+			this.accepted(index, error.facts.taskId);
 		}
 		if (this.ended) return undefined;
 		if (this.context.continueOnFail() && !(error instanceof CancelledError)) {
@@ -168,18 +166,31 @@ export class Run {
 		return undefined;
 	}
 
+	/**
+	 * Notes what a failed request may have cost. Where another try may come, a doubt keeps it from
+	 * sending the same again.
+	 */
+	private noteCharge({ message, facts }: ModelAccessError, itemIndex: number, request: unknown) {
+		if (!facts.inDoubt && !facts.charged) return;
+		this.doubts.push({ itemIndex, message, partialText: facts.partialText });
+		const isTriedAgain = this.context.getNode().retryOnFail === true;
+		if (facts.inDoubt && isTriedAgain && request !== undefined) {
+			this.ledger.keep(itemIndex, request, { kind: 'doubt', message, facts });
+		}
+	}
+
 	private throwIfFailed() {
 		const cancelled = this.executionCancel?.aborted
 			? { error: new CancelledError(), index: undefined }
 			: undefined;
 		const failure = this.failure ?? cancelled;
 		if (!failure) return;
-		const isOther = ({ itemIndex }: { itemIndex: number }) => itemIndex !== failure.index;
-		const kept = this.context.getNode().retryOnFail === true;
-		throw nodeError(this.context.getNode(), failure.error, failure.index, {
-			tasks: this.tasks.filter(isOther),
-			doubts: this.doubts.filter(isOther),
-			answers: kept ? 0 : this.answered.size,
+		const { error, index } = failure;
+		const own = error instanceof ModelAccessError ? error.facts.taskId : undefined;
+		throw nodeError(this.context.getNode(), error, index, {
+			tasks: this.tasks.filter(({ taskId }) => taskId !== own),
+			doubts: this.doubts.filter(({ itemIndex }) => itemIndex !== index),
+			answers: this.answered.size,
 		});
 	}
 
@@ -207,9 +218,10 @@ export class Run {
 
 /**
  * Whether what the node says reaches the caller of the workflow. An agent's tool speaks to the
- * agent. Older n8n has neither of the two questions.
+ * agent; n8n adds this to the name of a node's type, whether the agent or the engine runs it. Older
+ * n8n has neither of the two questions.
  */
 function streamsToCaller(context: IExecuteFunctions): boolean {
-	const isTool = context.isToolExecution?.() ?? context.getNode().type.endsWith('Tool');
+	const isTool = context.isToolExecution?.() === true || context.getNode().type.endsWith('Tool');
 	return !isTool && context.isStreaming?.() === true;
 }

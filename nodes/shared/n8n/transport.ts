@@ -112,7 +112,8 @@ function openReply(
 	connection: AbortController,
 ): OpenReply {
 	const reply = { status: statusCode, headers: headers as Headers };
-	const chunks = chunksOf(body as unknown as Readable);
+	const stream = body as unknown as Readable;
+	const chunks = chunksOf(stream);
 	return {
 		...reply,
 		chunks,
@@ -120,7 +121,10 @@ function openReply(
 			...reply,
 			body: await inTime(timeoutMs, connection, async () => await textOf(chunks)),
 		}),
-		close: () => connection.abort(),
+		close: () => {
+			connection.abort();
+			stream.destroy();
+		},
 	};
 }
 

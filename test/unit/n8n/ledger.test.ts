@@ -84,7 +84,8 @@ describe('What is dropped', () => {
 		const ledger = ledgerOf({ kept });
 		ledger.keep(0, BOAT, task('t1'));
 		ledger.keep(1, BOAT, doubt);
-		expect(ledger.delivered()).toEqual([]);
+		expect(ledger.leftOver()).toEqual([]);
+		ledger.delivered();
 		expect(kept).toEqual({});
 	});
 
@@ -98,11 +99,12 @@ describe('What is dropped', () => {
 		expect(kept.mine).toBe(1);
 	});
 
-	test('a task that no try asked for again is named as the run is delivered', () => {
+	test('a task that no try asked for again is named, and dropped with the rest', () => {
 		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
 		const next = ledgerOf({ kept });
 		next.keep(0, TREE, task('t2'));
-		expect(next.delivered()).toEqual([{ itemIndex: 0, taskId: 't1' }]);
+		expect(next.leftOver()).toEqual([{ itemIndex: 0, taskId: 't1' }]);
+		next.delivered();
 		expect(kept).toEqual({});
 	});
 

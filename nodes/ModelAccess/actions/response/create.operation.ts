@@ -12,7 +12,6 @@ import {
 	incompleteReason,
 	outputText,
 	simplifyResponse,
-	spokenText,
 } from '../../../shared/client/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/client/response-stream';
 import type { ItemScope } from '../../../shared/n8n/items';
@@ -111,6 +110,7 @@ export const create: Operation = {
 		),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
+		const onText = item.beginStream();
 		const body = checkResponseRequest({
 			model: item.parameter('model'),
 			input: await inputOf(item),
@@ -119,10 +119,9 @@ export const create: Operation = {
 		const client = boundedClient(item);
 		const idleMs = secondsParameter(item.options.idleTimeout, 'Idle Timeout', 60);
 		const earlier = item.earlier(body);
-		const onText = item.beginStream();
 		const created =
 			earlier?.kind === 'answer'
-				? answeredBefore(client, earlier, onText)
+				? answeredBefore(client, earlier)
 				: await ask(item, client, body, { idleMs, onText });
 		const output = await delivered(item, created, body);
 		item.paid({
@@ -144,19 +143,16 @@ async function ask(
 	return streamed ? await streamResponse(client, body, stream) : await createResponse(client, body);
 }
 
-/** The answer that an earlier try of the node received, and paid for. */
+/**
+ * The answer that an earlier try of the node received, and paid for. Where the workflow streams its
+ * caller has read it then.
+ */
 function answeredBefore(
 	client: Client,
 	{ json, requestId }: Extract<PaidWork, { kind: 'answer' }>,
-	onText: StreamSettings['onText'],
 ): CreatedResponse {
-	const created = createdResponse(client, {
-		json,
-		reply: { status: 200, headers: {}, body: '' },
-		requestId,
-	});
-	onText?.(spokenText(created.response));
-	return created;
+	const reply = { status: 200, headers: {}, body: '' };
+	return createdResponse(client, { json, reply, requestId });
 }
 
 /** The output item. Whatever fails from here on, the answer is paid for: its text is in the error. */
@@ -181,6 +177,7 @@ function undelivered(error: unknown, { response, requestId }: CreatedResponse): 
 	return new AnswerError(`The answer could not be handed on: ${(error as Error).message}`, {
 		advice: 'The answer was paid for; its text is in the error’s details.',
 		retryable: false,
+		charged: true,
 		requestId,
 		partialText: outputText(response),
 	});

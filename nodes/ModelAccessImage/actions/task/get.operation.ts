@@ -30,8 +30,8 @@ export const get: Operation = {
 		const taskId = taskIdOf(item);
 		const client = boundedClient(item);
 		const delivery = deliveryOf(item, client.timeoutMs);
-		item.accepted(taskId);
 		const seen = await pollImageTask(client, taskId);
+		item.accepted(taskId);
 		if (seen.task.status !== 'completed') return [taskOutput(taskId, seen)];
 		return await deliver(item, client, { taskId }, seen, delivery);
 	},

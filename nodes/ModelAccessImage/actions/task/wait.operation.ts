@@ -1,4 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
+import type { Observation } from '../../../shared/client/image-task';
 import type { ItemScope } from '../../../shared/n8n/items';
 import type { Operation } from '../../../shared/n8n/operation';
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/option-fields';
@@ -42,16 +43,11 @@ export const wait: Operation = {
 		const client = boundedClient(item);
 		const waiting = waitingOf(item);
 		const delivery = deliveryOf(item, client.timeoutMs);
-		item.accepted(taskId);
-		return await collect(
-			item,
-			client,
-			{ taskId },
-			{
-				waiting,
-				delivery,
-				onSeen: progressReport(item, taskId),
-			},
-		);
+		const report = progressReport(item, taskId);
+		const onSeen = (seen: Observation) => {
+			item.accepted(taskId);
+			report(seen);
+		};
+		return await collect(item, client, { taskId }, { waiting, delivery, onSeen });
 	},
 };
