@@ -4,6 +4,6 @@ import { faultsDocument } from './document';
 
 test('docs/faults.md says what the tests walk', () => {
 	const page = readFileSync(join(__dirname, '..', '..', 'docs', 'faults.md'), 'utf8');
-	// Where this fails: npx tsx scripts/faults-doc.ts
+	// Where this fails: npm run docs:faults
 	expect(page).toBe(faultsDocument());
 });

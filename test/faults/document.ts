@@ -12,7 +12,7 @@ export function faultsDocument(): string {
 	return (
 		[
 			'# What comes of which fault',
-			'This page is made by `npx tsx scripts/faults-doc.ts` from the table that the tests walk (`test/faults/matrix.ts`): each line is tried over real sockets, and the tests fail where this page says something else.',
+			'This page is made by `npm run docs:faults` from the table that the tests walk (`test/faults/matrix.ts`): each line is tried over real sockets, and the tests fail where this page says something else.',
 			'## What the gateway’s statuses mean',
 			table(
 				['Status', 'What happened', 'What to do'],
