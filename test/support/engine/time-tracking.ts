@@ -51,8 +51,7 @@ const consuming = (original: Helper, time: VirtualTime): Helper =>
 		const stream = args.find((arg) => arg instanceof Readable);
 		if (!stream) return await time.track(original.apply(this, args));
 		const hold = new Hold(time);
-		// Until the first read: the storage makes a folder before.
-		hold.take();
+		holdUntilRead(stream, hold);
 		countBetweenChunks(stream, hold);
 		try {
 			return await original.apply(this, args);
@@ -80,6 +79,17 @@ class Hold {
 		this.free?.();
 		this.free = undefined;
 	}
+}
+
+/** Takes `hold` until somebody reads from `stream`: the storage makes a folder before. */
+function holdUntilRead(stream: Readable, hold: Hold) {
+	const read = stream.read.bind(stream);
+	hold.take();
+	stream.read = (size) => {
+		stream.read = read;
+		hold.release();
+		return read(size) as unknown;
+	};
 }
 
 /** Takes `hold` while the reader of `stream` is at work on a chunk, or has seen the end. */
