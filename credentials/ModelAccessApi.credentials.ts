@@ -51,16 +51,20 @@ export class ModelAccessApi implements ICredentialType {
 	 * @see contract, "Authentication" 1, 2 and 7
 	 */
 	authenticate: IAuthenticate = async (credentials, requestOptions) => {
-		const baseUrl = normalizeBaseUrl(String(credentials.baseUrl ?? ''));
-		const apiKey = normalizeApiKey(String(credentials.apiKey ?? ''));
-		return {
-			...atOrigin(requestOptions, baseUrl, credentials.baseUrl),
-			headers: {
-				...withoutAuthorization(requestOptions.headers),
-				authorization: `Bearer ${apiKey}`,
-			},
-			...STAY_AT_ORIGIN,
-		};
+		try {
+			const baseUrl = normalizeBaseUrl(String(credentials.baseUrl ?? ''));
+			const apiKey = normalizeApiKey(String(credentials.apiKey ?? ''));
+			return {
+				...atOrigin(requestOptions, baseUrl, credentials.baseUrl),
+				headers: {
+					...withoutAuthorization(requestOptions.headers),
+					authorization: `Bearer ${apiKey}`,
+				},
+				...STAY_AT_ORIGIN,
+			};
+		} catch (error) {
+			throw withDescription(error);
+		}
 	};
 
 	test: ICredentialTestRequest = {
@@ -96,6 +100,12 @@ function withoutAuthorization(headers: IHttpRequestOptions['headers'] = {}) {
 	return Object.fromEntries(
 		Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization'),
 	);
+}
+
+/** n8n shows this field of what a credential throws below its message. */
+function withDescription(error: unknown): unknown {
+	if (error instanceof InputError) Object.assign(error, { description: error.facts.advice });
+	return error;
 }
 
 function testMessage(status: number): string {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../support/fast-check';
 import { normalizeApiKey } from '../../nodes/shared/client/api-key';
 import { normalizeBaseUrl } from '../../nodes/shared/client/base-url';
 import {

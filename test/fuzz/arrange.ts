@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../support/fast-check';
 import { keyRedactor } from '../../nodes/shared/client/api-key';
 import { ModelAccessError } from '../../nodes/shared/client/errors';
 import type { Client } from '../../nodes/shared/client/request';

@@ -282,6 +282,13 @@ describe('the outputs in the README', () => {
 		expect(tidy(run.items[0]?.json)).toMatchObject(tidy(raw));
 	});
 
+	test('of Text', async () => {
+		const [item, shown] = examples(section('Text'));
+		const prompt = '=Summarize this in one sentence: {{ $json.text }}';
+		expect(section('Text')).toContain(prompt.slice(1));
+		await expectResponse({ prompt }, shown, [{ json: item as IDataObject }]);
+	});
+
 	test('of Messages: the conversation in the table, and a picture', async () => {
 		const [conversation, picture] = examples(section('Messages'));
 		const message = rows(section('Messages'))

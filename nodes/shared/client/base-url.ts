@@ -73,8 +73,17 @@ function parse(text: string): URL {
 			: authority.replace(/:\d*$/, '') !== '';
 	if (!isHost) throw new InputError(FIELD, 'names no host', EXAMPLE);
 	const address = `${scheme ?? 'https'}://${rest}`;
-	if (!URL.canParse(address)) throw new InputError(FIELD, 'is not a valid address', EXAMPLE);
-	return new URL(address);
+	const url = URL.canParse(address) ? new URL(address) : undefined;
+	if (!url || isRewritten(authority, url)) {
+		throw new InputError(FIELD, 'is not a valid address', EXAMPLE);
+	}
+	return url;
+}
+
+/** Whether numbers were typed that mean another IPv4 address than they show, such as 127.1. */
+function isRewritten(authority: string, { hostname }: URL): boolean {
+	const isIpv4 = /^\d+(\.\d+){3}$/.test(hostname);
+	return isIpv4 && authority.replace(/:\d*$/, '').replace(/\.$/, '') !== hostname;
 }
 
 /** The path up to and with its last `/v1`; `/v1` is put where there is none. */

@@ -92,8 +92,8 @@ export async function execute(
 	resources: Resource[],
 	time: Time = n8nTime,
 ): Promise<INodeExecutionData[][]> {
-	const chosen = context.getNodeParameter('resource', 0);
-	const wanted = context.getNodeParameter('operation', 0);
+	const chosen = context.getNodeParameter('resource', 0, '');
+	const wanted = context.getNodeParameter('operation', 0, '');
 	const operation = resources
 		.find(({ value }) => value === chosen)
 		?.operations.find(({ value }) => value === wanted);

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/fast-check';
 import { keyRedactor, normalizeApiKey } from '../../../nodes/shared/client/api-key';
 import { InputError } from '../../../nodes/shared/client/errors';
 import { KEY, refusalOf, shown } from './arrange';

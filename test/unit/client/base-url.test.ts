@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/fast-check';
 import { normalizeBaseUrl } from '../../../nodes/shared/client/base-url';
 import { InputError } from '../../../nodes/shared/client/errors';
 import { refusalOf } from './arrange';
@@ -131,6 +131,9 @@ describe('the base URL is strict in what could send the key to the wrong place',
 		['no scheme, two slashes', '//api.example.com/v1', 'names no host', EXAMPLE],
 		['a path', '/v1', 'names no host', EXAMPLE],
 		['a word', 'gateway', 'names no host', EXAMPLE],
+		['an address cut short', 'http://127.1/v1', 'is not a valid address', EXAMPLE],
+		['an address in hex', 'https://0x7f000001', 'is not a valid address', EXAMPLE],
+		['an address as a number', 'https://2130706433/v1', 'is not a valid address', EXAMPLE],
 		['a key', 'sk-live-abcdef', 'names no host', EXAMPLE],
 		['a port that is none', 'https://api.example.com:99999', 'not a valid address', EXAMPLE],
 		['half an IPv6 address', 'https://[::1', 'not a valid address', EXAMPLE],

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
-import fc from 'fast-check';
+import fc from '../../support/fast-check';
 import { decode, readEvents, type StreamEvent } from '../../../nodes/shared/client/event-stream';
 import {
 	bytes,

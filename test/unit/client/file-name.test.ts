@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/fast-check';
 import { pictureFileName } from '../../../nodes/shared/client/file-name';
 
 const ONE = { taskId: 'task_1', index: 0, count: 1 };
