@@ -1,6 +1,7 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { FailureFacts } from '../client/errors';
+import type { TaskRecord } from './errors';
 
 /** What a request brought that may have been paid for. */
 export type PaidWork =
@@ -57,16 +58,13 @@ export class Ledger {
 		const key = this.key(itemIndex, request);
 		this.touched.add(key);
 		const entry: Entry = { ...work, itemIndex, executionId: this.executionId };
-		this.kept[SLOT] = { ...this.entries, [key]: entry } as unknown as IDataObject;
+		const entries = (this.kept[SLOT] ??= {}) as unknown as Record<string, Entry>;
+		entries[key] = entry;
 	}
 
 	/** The tasks of this run of the node that are not handed on, of earlier tries as well. */
-	tasks(): Array<{ itemIndex: number; taskId: string }> {
-		return Object.entries(this.entries).flatMap(([key, entry]) =>
-			this.isOfRun(key) && entry.kind === 'task'
-				? [{ itemIndex: entry.itemIndex, taskId: entry.taskId }]
-				: [],
-		);
+	tasks(): TaskRecord[] {
+		return this.tasksOf(() => true);
 	}
 
 	/** Drops a task that ended without a picture: the next try has to submit it anew. */
@@ -86,17 +84,21 @@ export class Ledger {
 	}
 
 	/** Tasks of this run that no request of this try asked for: an earlier one had another request. */
-	leftOver(): Array<{ itemIndex: number; taskId: string }> {
-		return Object.entries(this.entries).flatMap(([key, entry]) =>
-			this.isOfRun(key) && !this.touched.has(key) && entry.kind === 'task'
-				? [{ itemIndex: entry.itemIndex, taskId: entry.taskId }]
-				: [],
-		);
+	leftOver(): TaskRecord[] {
+		return this.tasksOf((key) => !this.touched.has(key));
 	}
 
 	/** Drops what this run of the node kept: it is in the node's output. */
 	delivered(): void {
 		this.remove((key) => this.touched.has(key) || this.isOfRun(key));
+	}
+
+	private tasksOf(isWanted: (key: string) => boolean): TaskRecord[] {
+		return Object.entries(this.entries).flatMap(([key, entry]) =>
+			this.isOfRun(key) && isWanted(key) && entry.kind === 'task'
+				? [{ itemIndex: entry.itemIndex, taskId: entry.taskId }]
+				: [],
+		);
 	}
 
 	private get entries(): Record<string, Entry> {

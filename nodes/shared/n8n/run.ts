@@ -23,7 +23,7 @@ export class Run {
 	readonly relay?: ChunkRelay;
 	/** Takes the key out of what is shown; known once the credential is read. */
 	redact: Redact = (text) => text;
-	private readonly tasks: TaskRecord[];
+	private readonly tasks = new Map<string, TaskRecord>();
 	private readonly doubts: Remains['doubts'] = [];
 	private readonly answered = new Set<number>();
 	private readonly stops = new Set<() => void>();
@@ -33,7 +33,7 @@ export class Run {
 
 	constructor(private readonly context: IExecuteFunctions) {
 		this.ledger = new Ledger(context);
-		this.tasks = this.ledger.tasks();
+		for (const task of this.ledger.tasks()) this.tasks.set(task.taskId, task);
 		if (streamsToCaller(context)) this.relay = new ChunkRelay(context);
 		this.executionCancel = context.getExecutionCancelSignal();
 		this.executionCancel?.addEventListener('abort', this.cancel, { once: true });
@@ -42,6 +42,11 @@ export class Run {
 	/** Whether no new item starts. */
 	get ended(): boolean {
 		return this.failure !== undefined || this.executionCancel?.aborted === true;
+	}
+
+	/** Whether "Retry On Fail" is set. */
+	private get mayBeTriedAgain(): boolean {
+		return this.context.getNode().retryOnFail === true;
 	}
 
 	close() {
@@ -110,14 +115,14 @@ export class Run {
 	paid({ index, request }: ItemRun, work: PaidWork) {
 		if (work.kind === 'task') this.accepted(index, work.taskId);
 		if (work.kind === 'answer') this.answered.add(index);
-		if (work.kind === 'task' || this.context.getNode().retryOnFail === true) {
+		if (work.kind === 'task' || this.mayBeTriedAgain) {
 			this.ledger.keep(index, request, work);
 		}
 	}
 
 	/** See `ItemScope.accepted`. */
 	accepted(itemIndex: number, taskId: string) {
-		if (!this.tasks.some((task) => task.taskId === taskId)) this.tasks.push({ itemIndex, taskId });
+		if (!this.tasks.has(taskId)) this.tasks.set(taskId, { itemIndex, taskId });
 	}
 
 	/**
@@ -142,7 +147,7 @@ export class Run {
 	private isTriedAgain(output: INodeExecutionData[]): boolean {
 		const error = output[0]?.json.error;
 		const looksLikeOne = error !== undefined && error !== null && error !== false;
-		return this.context.getNode().retryOnFail === true && looksLikeOne;
+		return this.mayBeTriedAgain && looksLikeOne;
 	}
 
 	private readonly stop = () => this.stops.forEach((stop) => stop());
@@ -173,8 +178,7 @@ export class Run {
 	private noteCharge({ message, facts }: ModelAccessError, itemIndex: number, request: unknown) {
 		if (!facts.inDoubt && !facts.charged) return;
 		this.doubts.push({ itemIndex, message, partialText: facts.partialText });
-		const isTriedAgain = this.context.getNode().retryOnFail === true;
-		if (facts.inDoubt && isTriedAgain && request !== undefined) {
+		if (facts.inDoubt && this.mayBeTriedAgain && request !== undefined) {
 			this.ledger.keep(itemIndex, request, { kind: 'doubt', message, facts });
 		}
 	}
@@ -188,7 +192,7 @@ export class Run {
 		const { error, index } = failure;
 		const own = error instanceof ModelAccessError ? error.facts.taskId : undefined;
 		throw nodeError(this.context.getNode(), error, index, {
-			tasks: this.tasks.filter(({ taskId }) => taskId !== own),
+			tasks: [...this.tasks.values()].filter(({ taskId }) => taskId !== own),
 			doubts: this.doubts.filter(({ itemIndex }) => itemIndex !== index),
 			answers: this.answered.size,
 		});
