@@ -3,6 +3,9 @@ import { InputError } from './errors';
 const FIELD = 'API Key';
 const ADVICE = 'Copy the key again from the gateway’s console and paste it alone.';
 
+/** Characters of the longest key: with more, servers refuse the headers of a request as a whole. */
+const LONGEST = 4096;
+
 const QUOTE_PAIRS: Record<string, string> = { '"': '"', "'": "'", '`': '`', '“': '”', '‘': '’' };
 
 /** What a key must not hold, and how the fault is named. The key itself is never shown. */
@@ -24,7 +27,11 @@ const FAULTS: Array<[RegExp, string]> = [
  * @see contract, "Authentication" 1 and 2
  */
 export function normalizeApiKey(input: string): string {
-	const unquoted = withoutQuotes(input.trim());
+	const trimmed = input.trim();
+	if (trimmed.length > LONGEST) {
+		throw new InputError(FIELD, `is longer than ${LONGEST} characters`, ADVICE);
+	}
+	const unquoted = withoutQuotes(trimmed);
 	const bare = unquoted.text.replace(/^bearer\s+/i, '').trim();
 	const key = unquoted.found ? bare : withoutQuotes(bare).text;
 

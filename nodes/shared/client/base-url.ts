@@ -1,6 +1,9 @@
 import { InputError } from './errors';
 
 const FIELD = 'Base URL';
+/** Characters of the longest address that servers and proxies commonly take. */
+const LONGEST = 2048;
+
 const EXAMPLE = 'Enter the address as the gateway shows it, such as https://api.example.com/v1';
 
 /** What people paste after the version, or in its place: the contract's endpoints. */
@@ -20,6 +23,9 @@ const ENDPOINTS = /^(models|responses|images|chat|messages|completions)$/i;
 export function normalizeBaseUrl(input: string): string {
 	const text = input.trim();
 	if (text === '') throw new InputError(FIELD, 'is empty', EXAMPLE);
+	if (text.length > LONGEST) {
+		throw new InputError(FIELD, `is longer than ${LONGEST} characters`, EXAMPLE);
+	}
 	// eslint-disable-next-line no-control-regex
 	if (/[\s\u0000-\u001f\u007f\\]/.test(text)) {
 		throw new InputError(FIELD, 'contains a space, a backslash or a line break', EXAMPLE);

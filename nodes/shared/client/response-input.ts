@@ -57,7 +57,8 @@ export function inputFromJson(
 }
 
 function parsedInput(text: string, parseField: (text: string) => unknown): unknown {
-	if (/^\s*[[{]/.test(text)) return parseField(text);
-	const quoted = /^\s*"/.test(text) ? parseJson(text) : undefined;
-	return typeof quoted === 'string' ? quoted : text.trim();
+	const trimmed = text.trim();
+	if (/^[[{]/.test(trimmed)) return parseField(text);
+	const quoted = trimmed.startsWith('"') ? parseJson(text) : undefined;
+	return typeof quoted === 'string' ? quoted : trimmed;
 }

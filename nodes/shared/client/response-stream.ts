@@ -67,7 +67,7 @@ async function read(
 	};
 	const text = decode(watch.noting(reply.chunks));
 	const head = await beginning(text);
-	if (/^\s*[{<]/.test(head)) {
+	if (/^[{<]/.test(head.trimStart())) {
 		const document = [head];
 		for await (const piece of text) document.push(piece);
 		const answer = parseAnswer(client, 'response', { ...reply, body: document.join('') });

@@ -1,5 +1,8 @@
 import { header, type Headers } from './transport';
 
+/** Characters of the longest value that can mean something; an HTTP date has 29 or a few more. */
+const LONGEST = 64;
+
 /**
  * Reads `Retry-After`: a number of seconds or an HTTP date, the latter taken against the reply's
  * own `Date` header where there is one, so that a wrong clock on either side does no harm.
@@ -10,7 +13,7 @@ import { header, type Headers } from './transport';
  */
 export function retryAfterSeconds(headers: Headers, now: number): number | undefined {
 	const value = header(headers, 'retry-after')?.trim();
-	if (value === undefined || value === '') return undefined;
+	if (value === undefined || value === '' || value.length > LONGEST) return undefined;
 	if (/^\d+(\.\d+)?$/.test(value)) {
 		const seconds = Number(value);
 		return Number.isFinite(seconds) ? seconds : undefined;
@@ -26,6 +29,6 @@ export function retryAfterSeconds(headers: Headers, now: number): number | undef
  * @returns milliseconds since the epoch; `now` where the header is absent or makes no sense
  */
 export function gatewayNow(headers: Headers, now: number): number {
-	const date = Date.parse(header(headers, 'date') ?? '');
+	const date = Date.parse((header(headers, 'date') ?? '').slice(0, LONGEST));
 	return Number.isNaN(date) ? now : date;
 }

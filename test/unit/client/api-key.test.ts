@@ -40,6 +40,7 @@ describe('what could not be sent is refused by the name of its fault, without th
 	test.each([
 		['nothing', '', 'is empty'],
 		['white space', ' \n ', 'is empty'],
+		['a whole file', 'x'.repeat(4097), 'is longer than 4096 characters'],
 		['quotes around nothing', '""', 'is empty'],
 		['Bearer alone', 'Bearer', 'is empty'],
 		['Bearer and spaces', 'Bearer   ', 'is empty'],

@@ -89,6 +89,7 @@ describe('the base URL is strict in what could send the key to the wrong place',
 	test.each([
 		['nothing', '', 'is empty', EXAMPLE],
 		['white space', ' \n\t ', 'is empty', EXAMPLE],
+		['a whole file', `https://${'a'.repeat(2041)}`, 'is longer than 2048 characters', EXAMPLE],
 		['a space inside', 'https://api.example .com/v1', 'contains a space', EXAMPLE],
 		['a tab inside', 'https://api.exa\tmple.com/v1', 'contains a space', EXAMPLE],
 		['a line break inside', 'https://api.example.com\n/v1', 'line break', EXAMPLE],

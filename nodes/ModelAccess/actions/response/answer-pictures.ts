@@ -29,7 +29,7 @@ export async function answerPictures(
 	const field = String(item.options.binaryPropertyName ?? '').trim() || 'data';
 	const binary: IBinaryKeyData = {};
 	for (const [index, { base64, id }] of pictures.entries()) {
-		const bytes = Buffer.from(base64.replace(/^data:[^,]*,/, ''), 'base64');
+		const bytes = Buffer.from(withoutPrefix(base64), 'base64');
 		const type = imageType(bytes.subarray(0, IMAGE_TYPE_BYTES));
 		const name = `${id !== undefined && FILE_NAME.test(id) ? id : `image-${index}`}.${type?.extension ?? 'bin'}`;
 		binary[index === 0 ? field : `${field}_${index}`] =
@@ -40,4 +40,9 @@ export async function answerPictures(
 			);
 	}
 	return binary;
+}
+
+/** The base64 of a data URL; a text that is none stays as it is. */
+function withoutPrefix(base64: string): string {
+	return base64.startsWith('data:') ? base64.slice(base64.indexOf(',') + 1) : base64;
 }
