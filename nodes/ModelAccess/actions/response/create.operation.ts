@@ -23,9 +23,13 @@ import {
 	maxRetriesOf,
 	maxRetriesOption,
 	optionsCollection,
-	timeoutOption,
 } from '../../../shared/n8n/option-fields';
-import { jsonParameter, secondsParameter } from '../../../shared/n8n/parameters';
+import { jsonParameter } from '../../../shared/n8n/parameters';
+import {
+	idleTimeoutOption,
+	responseTimeoutOption,
+	responseTimesOf,
+} from '../../../shared/n8n/response-options';
 import { messageRows, messagesOf } from './message-rows';
 import { answerPictures, picturesFieldOption } from './answer-pictures';
 import { bodyFieldsOf, requestBodyOptions } from './request-options';
@@ -96,15 +100,8 @@ export const create: Operation = {
 		optionsCollection(
 			...requestBodyOptions,
 			picturesFieldOption,
-			timeoutOption(300, 'How long to wait for the answer to one request'),
-			{
-				displayName: 'Idle Timeout (Seconds)',
-				name: 'idleTimeout',
-				type: 'number',
-				typeOptions: { minValue: 1 },
-				default: 60,
-				description: 'How long a stream may be silent before it is given up',
-			},
+			responseTimeoutOption,
+			idleTimeoutOption,
 			maxRetriesOption,
 			concurrencyOption,
 		),
@@ -117,7 +114,7 @@ export const create: Operation = {
 			...bodyFieldsOf(item),
 		});
 		const client = boundedClient(item);
-		const idleMs = secondsParameter(item.options.idleTimeout, 'Idle Timeout', 60);
+		const { idleMs } = responseTimesOf(item.options);
 		const earlier = item.earlier(body);
 		const created =
 			earlier?.kind === 'answer'
@@ -197,11 +194,10 @@ async function inputOf(item: ItemScope): Promise<unknown> {
 }
 
 function boundedClient(item: ItemScope): Client {
-	const { timeout, maxRetries } = item.options;
-	const timeoutMs = secondsParameter(timeout, 'Timeout', 300);
+	const { timeoutMs } = responseTimesOf(item.options);
 	return item.client({
 		timeoutMs,
-		maxRetries: maxRetriesOf(maxRetries),
+		maxRetries: maxRetriesOf(item.options.maxRetries),
 		deadline: item.connection.time.now() + timeoutMs,
 	});
 }

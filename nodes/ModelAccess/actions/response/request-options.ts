@@ -7,9 +7,17 @@ import {
 	jsonObjectParameter,
 	jsonParameter,
 	onlySet,
-	optionalNumber,
 	withExtraBody,
 } from '../../../shared/n8n/parameters';
+import {
+	maxOutputTokensOption,
+	modelFieldsOf,
+	reasoningEffortOption,
+	serviceTierOption,
+	storeOption,
+	temperatureOption,
+	topPOption,
+} from '../../../shared/n8n/response-options';
 
 /** The options that become fields of the request's body. */
 export const requestBodyOptions: INodeProperties[] = [
@@ -30,14 +38,7 @@ export const requestBodyOptions: INodeProperties[] = [
 		placeholder: 'e.g. Answer in French',
 		description: 'How the model should behave, apart from the prompt',
 	},
-	{
-		displayName: 'Max Output Tokens',
-		name: 'maxOutputTokens',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: 1024,
-		description: 'How long the answer may become. Thinking counts as well.',
-	},
+	maxOutputTokensOption,
 	{
 		displayName: 'Metadata (JSON)',
 		name: 'metadata',
@@ -119,20 +120,7 @@ export const requestBodyOptions: INodeProperties[] = [
 		placeholder: 'e.g. resp_68af4030592c81938ec0a5fbab4a3e9f',
 		description: 'A stored response that this one goes on from',
 	},
-	{
-		displayName: 'Reasoning Effort',
-		name: 'reasoningEffort',
-		type: 'options',
-		options: [
-			{ name: 'High', value: 'high' },
-			{ name: 'Low', value: 'low' },
-			{ name: 'Medium', value: 'medium' },
-			{ name: 'Minimal', value: 'minimal' },
-			{ name: 'None', value: 'none' },
-		],
-		default: 'medium',
-		description: 'How much the model thinks before it answers. Support depends on the model.',
-	},
+	reasoningEffortOption,
 	{
 		displayName: 'Reasoning Summary',
 		name: 'reasoningSummary',
@@ -145,34 +133,9 @@ export const requestBodyOptions: INodeProperties[] = [
 		default: 'auto',
 		description: 'Whether and how the model sums up what it thought',
 	},
-	{
-		displayName: 'Service Tier',
-		name: 'serviceTier',
-		type: 'options',
-		options: [
-			{ name: 'Automatic', value: 'auto' },
-			{ name: 'Default', value: 'default' },
-			{ name: 'Flex', value: 'flex' },
-			{ name: 'Priority', value: 'priority' },
-		],
-		default: 'auto',
-		description: 'How urgently the request is worked on, and priced',
-	},
-	{
-		displayName: 'Store',
-		name: 'store',
-		type: 'boolean',
-		default: false,
-		description: 'Whether the gateway keeps the response. Sent only when this option is added.',
-	},
-	{
-		displayName: 'Temperature',
-		name: 'temperature',
-		type: 'number',
-		typeOptions: { minValue: 0, maxValue: 2, numberPrecision: 2 },
-		default: 1,
-		description: 'How freely the model chooses its words: 0 is strict, higher is freer',
-	},
+	serviceTierOption,
+	storeOption,
+	temperatureOption,
 	{
 		displayName: 'Tool Choice',
 		name: 'toolChoice',
@@ -191,14 +154,7 @@ export const requestBodyOptions: INodeProperties[] = [
 		placeholder: '[{ "type": "web_search" }]',
 		description: 'A list of tools that the model may use. Support depends on the model.',
 	},
-	{
-		displayName: 'Top P',
-		name: 'topP',
-		type: 'number',
-		typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
-		default: 1,
-		description: 'How many of the likeliest words are considered, from 0 to 1',
-	},
+	topPOption,
 	{
 		displayName: 'Truncation',
 		name: 'truncation',
@@ -218,27 +174,17 @@ export const requestBodyOptions: INodeProperties[] = [
  * @throws {InputError} names the option
  */
 export function bodyFieldsOf({ options }: ItemScope): Record<string, unknown> {
-	const { reasoningEffort, reasoningSummary } = options;
 	return withExtraBody(
 		onlySet({
+			...modelFieldsOf(options),
 			include: listOf(options.include),
 			instructions: options.instructions,
-			max_output_tokens: optionalNumber(options.maxOutputTokens, {
-				field: 'Max Output Tokens',
-				min: 1,
-				whole: true,
-			}),
 			metadata: unlessEmpty(jsonObjectParameter(options.metadata, 'Metadata')),
 			parallel_tool_calls: options.parallelToolCalls,
 			previous_response_id: options.previousResponseId,
-			reasoning: unlessEmpty(onlySet({ effort: reasoningEffort, summary: reasoningSummary })),
-			service_tier: options.serviceTier,
-			store: options.store,
-			temperature: optionalNumber(options.temperature, { field: 'Temperature', min: 0 }),
 			text: outputFormat(options.outputFormat),
 			tool_choice: toolChoice(options.toolChoice),
 			tools: jsonListParameter(options.tools, 'Tools'),
-			top_p: optionalNumber(options.topP, { field: 'Top P', min: 0 }),
 			truncation: options.truncation,
 		}),
 		jsonObjectParameter(options.extraBody, 'Extra Body'),

@@ -1,0 +1,118 @@
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import { timeoutOption } from './option-fields';
+import { onlySet, optionalNumber, secondsParameter } from './parameters';
+
+export const maxOutputTokensOption: INodeProperties = {
+	displayName: 'Max Output Tokens',
+	name: 'maxOutputTokens',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: 1024,
+	description: 'How long the answer may become. Thinking counts as well.',
+};
+
+export const reasoningEffortOption: INodeProperties = {
+	displayName: 'Reasoning Effort',
+	name: 'reasoningEffort',
+	type: 'options',
+	options: [
+		{ name: 'High', value: 'high' },
+		{ name: 'Low', value: 'low' },
+		{ name: 'Medium', value: 'medium' },
+		{ name: 'Minimal', value: 'minimal' },
+		{ name: 'None', value: 'none' },
+	],
+	default: 'medium',
+	description: 'How much the model thinks before it answers. Support depends on the model.',
+};
+
+export const serviceTierOption: INodeProperties = {
+	displayName: 'Service Tier',
+	name: 'serviceTier',
+	type: 'options',
+	options: [
+		{ name: 'Automatic', value: 'auto' },
+		{ name: 'Default', value: 'default' },
+		{ name: 'Flex', value: 'flex' },
+		{ name: 'Priority', value: 'priority' },
+	],
+	default: 'auto',
+	description: 'How urgently the request is worked on, and priced',
+};
+
+export const storeOption: INodeProperties = {
+	displayName: 'Store',
+	name: 'store',
+	type: 'boolean',
+	default: false,
+	description: 'Whether the gateway keeps the response. Sent only when this option is added.',
+};
+
+export const temperatureOption: INodeProperties = {
+	displayName: 'Temperature',
+	name: 'temperature',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: 2, numberPrecision: 2 },
+	default: 1,
+	description: 'How freely the model chooses its words: 0 is strict, higher is freer',
+};
+
+export const topPOption: INodeProperties = {
+	displayName: 'Top P',
+	name: 'topP',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
+	default: 1,
+	description: 'How many of the likeliest words are considered, from 0 to 1',
+};
+
+/**
+ * The body fields of the options above (and of Reasoning Summary, where a node has it) that were
+ * set, under the gateway's names.
+ * @throws {InputError} names the option
+ */
+export function modelFieldsOf(options: IDataObject): Record<string, unknown> {
+	const { reasoningEffort, reasoningSummary } = options;
+	const reasoning = onlySet({ effort: reasoningEffort, summary: reasoningSummary });
+	return onlySet({
+		max_output_tokens: optionalNumber(options.maxOutputTokens, {
+			field: 'Max Output Tokens',
+			min: 1,
+			whole: true,
+		}),
+		reasoning: Object.keys(reasoning).length > 0 ? reasoning : undefined,
+		service_tier: options.serviceTier,
+		store: options.store,
+		temperature: optionalNumber(options.temperature, { field: 'Temperature', min: 0 }),
+		top_p: optionalNumber(options.topP, { field: 'Top P', min: 0 }),
+	});
+}
+
+/** Seconds to wait for an answer, and seconds that a stream may be silent. */
+const TIMEOUT = 300;
+const IDLE_TIMEOUT = 60;
+
+export const responseTimeoutOption = timeoutOption(
+	TIMEOUT,
+	'How long to wait for the answer to one request',
+);
+
+export const idleTimeoutOption: INodeProperties = {
+	displayName: 'Idle Timeout (Seconds)',
+	name: 'idleTimeout',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: IDLE_TIMEOUT,
+	description: 'How long a stream may be silent before it is given up',
+};
+
+/**
+ * What bounds a request for a response, in milliseconds.
+ * @throws {InputError} names the option
+ */
+export function responseTimesOf({ timeout, idleTimeout }: IDataObject) {
+	return {
+		timeoutMs: secondsParameter(timeout, 'Timeout', TIMEOUT),
+		idleMs: secondsParameter(idleTimeout, 'Idle Timeout', IDLE_TIMEOUT),
+	};
+}
