@@ -28,6 +28,8 @@ async function bundle() {
 		format: 'cjs',
 		keepNames: true,
 		external: PROVIDED_BY_N8N,
+		// Only `require` finds n8n's own modules from where community packages are installed.
+		supported: { 'dynamic-import': false },
 		legalComments: 'inline',
 		metafile: true,
 		logLevel: 'warning',

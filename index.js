@@ -1,9 +1,10 @@
 /** The node and credential classes, for whoever requires the package in code. n8n itself reads `dist`. */
 try {
 	const { ModelAccessApi } = require('./dist/credentials/ModelAccessApi.credentials.js');
+	const { LmChatModelAccess } = require('./dist/nodes/LmChatModelAccess/LmChatModelAccess.node.js');
 	const { ModelAccess } = require('./dist/nodes/ModelAccess/ModelAccess.node.js');
 	const { ModelAccessImage } = require('./dist/nodes/ModelAccessImage/ModelAccessImage.node.js');
-	module.exports = { ModelAccess, ModelAccessImage, ModelAccessApi };
+	module.exports = { LmChatModelAccess, ModelAccess, ModelAccessImage, ModelAccessApi };
 } catch (error) {
 	const unbuilt = error.code === 'MODULE_NOT_FOUND' && error.message.includes("'./dist/");
 	if (!unbuilt) throw error;

@@ -10,3 +10,22 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
 		work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
 	});
 }
+
+/**
+ * A signal that is aborted as soon as one of several is. Not `AbortSignal.any`, which a signal that
+ * lives as long as the execution would remember for as long.
+ * @returns the signal, and what ends its listening to the others
+ */
+export function joinedSignal(signals: Array<AbortSignal | undefined>) {
+	const joined = new AbortController();
+	const abort = () => joined.abort();
+	const others = signals.filter((signal) => signal !== undefined);
+	for (const signal of others) {
+		if (signal.aborted) abort();
+		signal.addEventListener('abort', abort, { once: true });
+	}
+	return {
+		signal: joined.signal,
+		release: () => others.forEach((signal) => signal.removeEventListener('abort', abort)),
+	};
+}

@@ -1,9 +1,8 @@
-import type { IExecuteFunctions, ILoadOptionsFunctions } from 'n8n-workflow';
 import { keyRedactor, normalizeApiKey } from '../client/api-key';
 import { normalizeBaseUrl } from '../client/base-url';
 import type { Client } from '../client/request';
 import type { Time } from '../client/time';
-import { gatewayTransport } from './transport';
+import { gatewayTransport, type RequestContext } from './transport';
 
 /** The credential type that all nodes of this package use. */
 export const CREDENTIAL = 'modelAccessApi';
@@ -12,6 +11,8 @@ export const CREDENTIAL = 'modelAccessApi';
 export type Connection = Pick<Client, 'transport' | 'time' | 'redact'> & {
 	/** Normalised base address. */
 	baseUrl: string;
+	/** A transport for one piece of work, whose connections end when the signal is aborted. */
+	transportUntil(cancel: AbortSignal): Client['transport'];
 };
 
 /**
@@ -19,10 +20,7 @@ export type Connection = Pick<Client, 'transport' | 'time' | 'redact'> & {
  * item as well.
  * @throws {InputError} the base URL or the key is not usable
  */
-export async function connect(
-	context: IExecuteFunctions | ILoadOptionsFunctions,
-	time: Time,
-): Promise<Connection> {
+export async function connect(context: RequestContext, time: Time): Promise<Connection> {
 	const { baseUrl, apiKey } = await context.getCredentials<{ baseUrl: string; apiKey: string }>(
 		CREDENTIAL,
 	);
@@ -30,6 +28,7 @@ export async function connect(
 	return {
 		baseUrl: base,
 		transport: gatewayTransport(context, base),
+		transportUntil: (cancel) => gatewayTransport(context, base, cancel),
 		time,
 		redact: keyRedactor(normalizeApiKey(String(apiKey ?? ''))),
 	};

@@ -4,6 +4,7 @@ import type {
 	IHttpRequestOptions,
 	ILoadOptionsFunctions,
 	IN8nHttpFullResponse,
+	ISupplyDataFunctions,
 } from 'n8n-workflow';
 import { unlessAborted } from '../client/abort';
 import {
@@ -17,16 +18,22 @@ import {
 } from '../client/transport';
 import { CREDENTIAL } from './connection';
 
+/** Whose request helper is used: a node that runs, a list in the editor, a sub-node. */
+export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | ISupplyDataFunctions;
+
 /**
  * Speaks to the gateway by n8n's request helper, which adds the key and carries the instance's
  * proxy, SSRF policy, cancel signal and tracing.
  *
  * `ignoreHttpStatusErrors` matters beyond its name: without it the helper sends a request that was
  * answered with 401 a second time. `disableFollowRedirect` keeps the key at its origin.
+ *
+ * @param cancel ends what is under way, beside the execution's cancel signal, which the helper minds
  */
 export function gatewayTransport(
-	context: IExecuteFunctions | ILoadOptionsFunctions,
+	context: RequestContext,
 	baseUrl: string,
+	cancel?: AbortSignal,
 ): Transport {
 	const request = async (
 		{ method, path, body, timeoutMs }: GatewayRequest,
@@ -59,10 +66,15 @@ export function gatewayTransport(
 				message.timeoutMs,
 				connection,
 				async () =>
-					await request(
-						message,
-						{ encoding: 'text', accept: 'application/json' },
-						connection.signal,
+					await unlessCancelled(
+						cancel,
+						connection,
+						async () =>
+							await request(
+								message,
+								{ encoding: 'text', accept: 'application/json' },
+								connection.signal,
+							),
 					),
 			);
 			return {
@@ -73,10 +85,15 @@ export function gatewayTransport(
 		},
 		async open(message): Promise<OpenReply> {
 			const connection = new AbortController();
-			const reply = await request(
-				message,
-				{ encoding: 'stream', accept: 'text/event-stream, application/json' },
-				connection.signal,
+			const reply = await unlessCancelled(
+				cancel,
+				connection,
+				async () =>
+					await request(
+						message,
+						{ encoding: 'stream', accept: 'text/event-stream, application/json' },
+						connection.signal,
+					),
 			);
 			return openReply(reply, message.timeoutMs, connection);
 		},
@@ -103,6 +120,24 @@ async function inTime<T>(
 	} catch (error) {
 		if (error === limit.reason) connection.abort();
 		throw error === limit.reason ? new TransportFault('timeout') : error;
+	}
+}
+
+/**
+ * Ends a request whose caller has left.
+ * @throws {TransportFault} the signal is aborted
+ */
+async function unlessCancelled<T>(
+	cancel: AbortSignal | undefined,
+	connection: AbortController,
+	begin: () => Promise<T>,
+): Promise<T> {
+	if (!cancel) return await begin();
+	try {
+		return await unlessAborted(begin(), cancel);
+	} catch (error) {
+		if (cancel.aborted) connection.abort();
+		throw cancel.aborted ? new TransportFault('cancelled') : error;
 	}
 }
 

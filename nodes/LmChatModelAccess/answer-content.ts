@@ -1,0 +1,110 @@
+import { AnswerError, quotable } from '../shared/client/errors';
+import { fieldsOf, parseJson } from '../shared/client/json';
+import type { CreatedResponse } from '../shared/client/response';
+import { incompleteReason, spokenText } from '../shared/client/response-output';
+import type { ModelResponse } from '../shared/client/schemas';
+import type { FinishReason, MessageContent, TokenUsage } from './sdk';
+
+type Item = ModelResponse['output'][number];
+type Call = Extract<MessageContent, { type: 'tool-call' }>;
+
+/** An answer, in the kinds of content that n8n's kit knows. */
+export interface AnswerContent {
+	/** What the model says: its text, or its refusal. */
+	text: string;
+	/** Summaries of what it thought. */
+	reasoning: string;
+	/** Items that are neither a message nor a call, as the gateway sent them. */
+	items: Item[];
+	calls: Call[];
+	finishReason: FinishReason;
+	usage?: TokenUsage;
+}
+
+/**
+ * Reads an answer.
+ * @throws {AnswerError} it calls a function with arguments that are no JSON object, such as where
+ * they are cut off: nothing is to be done by half of what was asked
+ * @see contract, "Response" (output items)
+ */
+export function answerContentOf({ response, requestId }: CreatedResponse): AnswerContent {
+	const { output } = response;
+	const calls = output
+		.filter(isCall)
+		.map((item, index) => callOf(response, item, index, requestId));
+	return {
+		text: spokenText(response),
+		reasoning: output.flatMap(summariesOf).join('\n\n'),
+		items: output.filter((item) => item.type !== 'message' && !isCall(item)),
+		calls,
+		finishReason: finishReasonOf(response, calls.length > 0),
+		usage: usageOf(response),
+	};
+}
+
+const isCall = ({ type }: Item) => type === 'function_call';
+
+function callOf(
+	response: ModelResponse,
+	{ call_id: callId, id, name, arguments: given }: Item,
+	index: number,
+	requestId: string | undefined,
+): Call {
+	const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
+	const parsed = text.trim() === '' ? {} : parseJson(text);
+	if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+		throw new AnswerError(
+			`The model called ${quotable(String(name), 100)} with arguments that are not a JSON object: ${quotable(text, 200)}`,
+			{
+				advice: [
+					incompleteReason(response) ??
+						'The tool was not called. Try again, or with another model.',
+					'The answer was paid for.',
+				].join(' '),
+				retryable: false,
+				charged: true,
+				requestId,
+				partialText: spokenText(response) || undefined,
+			},
+		);
+	}
+	return {
+		type: 'tool-call',
+		toolCallId: [callId, id].find((known) => typeof known === 'string') ?? `call_${index}`,
+		toolName: typeof name === 'string' ? name : '',
+		input: JSON.stringify(parsed),
+	};
+}
+
+function summariesOf({ type, summary }: Item): string[] {
+	if (type !== 'reasoning' || !Array.isArray(summary)) return [];
+	return summary
+		.map((part) => fieldsOf(part).text)
+		.filter((text): text is string => typeof text === 'string' && text !== '');
+}
+
+function finishReasonOf(response: ModelResponse, calls: boolean): FinishReason {
+	if (response.status === 'completed') return calls ? 'tool-calls' : 'stop';
+	switch (fieldsOf(response.incomplete_details).reason) {
+		case 'max_output_tokens':
+			return 'length';
+		case 'content_filter':
+			return 'content-filter';
+		default:
+			return 'other';
+	}
+}
+
+function usageOf({ usage }: ModelResponse): TokenUsage | undefined {
+	if (!usage) return undefined;
+	const { input_tokens: input = 0, output_tokens: output = 0 } = usage;
+	const cached = fieldsOf(usage.input_tokens_details).cached_tokens;
+	const thought = fieldsOf(usage.output_tokens_details).reasoning_tokens;
+	return {
+		promptTokens: input,
+		completionTokens: output,
+		totalTokens: usage.total_tokens ?? input + output,
+		...(typeof cached === 'number' && { inputTokenDetails: { cacheRead: cached } }),
+		...(typeof thought === 'number' && { outputTokenDetails: { reasoning: thought } }),
+	};
+}

@@ -1,0 +1,144 @@
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import type { AIMessage, AIMessageChunk, BaseMessageLike } from '@langchain/core/messages';
+import { SupplyDataContext } from 'n8n-core';
+import type { IDataObject, INodeType, ISupplyDataFunctions, ITaskData } from 'n8n-workflow';
+import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
+import { supplyChatModel } from '../../nodes/LmChatModelAccess/supply-model';
+import type { Time } from '../../nodes/shared/client/time';
+import type { Gateway, GatewayOptions } from '../gateway';
+import { startGateway } from '../gateway';
+import { newRecord, NODE_NAME, prepareNode, type RunRecord } from '../support/engine';
+import { recordingInto } from '../support/engine/host';
+import { trackHelpers } from '../support/engine/time-tracking';
+import { expectNoSecret } from '../support/secrets';
+import { VirtualTime } from '../support/virtual-time';
+import { byId, type Access } from './arrange';
+
+/** What n8n's agents and chains see of a model. */
+export type LangChainModel = BaseChatModel & Required<Pick<BaseChatModel, 'bindTools'>>;
+
+export interface SupplyOptions {
+	access?: Partial<Access>;
+	/** Cancels the execution. */
+	signal?: AbortSignal;
+	/** Another node in place of the chat model, to see what is sent without it. */
+	node?: INodeType;
+}
+
+/** A model that was supplied, and what its node shows in n8n. */
+export interface Supplied extends RunRecord {
+	model: LangChainModel;
+	/** Each call of the model, as n8n lists it under the node. */
+	runs(): ITaskData[];
+	/** The chat model of ours under LangChain's. */
+	context: SupplyDataContext;
+}
+
+/** A gateway and the chat model on one clock. */
+export interface ChatStory {
+	time: VirtualTime;
+	gateway: Gateway;
+	access: Access;
+	/** Places the node and lets it supply its model. */
+	supply(parameters?: IDataObject, options?: SupplyOptions): Promise<Supplied>;
+	/** Runs time until the work is done. */
+	drive<T>(work: Promise<T>): Promise<T>;
+	/** The bodies that the gateway was sent, in order. */
+	bodies(): Array<Record<string, unknown>>;
+	/** How often an answer was asked for. */
+	posts(): number;
+	close(): Promise<void>;
+}
+
+/** Starts a story. What it leaves behind is searched for the key at its end. */
+export async function startChat(options: GatewayOptions = {}): Promise<ChatStory> {
+	const time = new VirtualTime();
+	const gateway = await startGateway({ time: time.gateway, defaultSize: '32x24', ...options });
+	const access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
+	const left: unknown[] = [];
+	return {
+		time,
+		gateway,
+		access,
+		supply: async (parameters = {}, given = {}) => {
+			const supplied = await supply(time, { ...access, ...given.access }, parameters, given);
+			left.push(supplied.logs, supplied.uiMessages, supplied.runs());
+			return supplied;
+		},
+		drive: async (work) => await time.drive(work),
+		bodies: () =>
+			gateway.requests
+				.filter(({ route }) => route === 'responses')
+				.map(({ body }) => body as Record<string, unknown>),
+		posts: () => gateway.count({ method: 'POST' }),
+		close: async () => {
+			await gateway.close();
+			expectNoSecret(access.apiKey, ...left);
+			if (gateway.crashes.length > 0) throw new AggregateError(gateway.crashes, 'Gateway crashed');
+		},
+	};
+}
+
+/** The parameters of a chat model. */
+export const chatModel = (given: IDataObject = {}): IDataObject => ({
+	model: byId('aurora-text-1'),
+	...given,
+});
+
+async function supply(
+	time: VirtualTime,
+	access: Access,
+	parameters: IDataObject,
+	{ signal }: SupplyOptions,
+): Promise<Supplied> {
+	const record = newRecord();
+	const prepared = prepareNode({
+		node: new LmChatModelAccess(),
+		parameters: chatModel(parameters) as never,
+		credentials: { modelAccessApi: { ...access } },
+		credentialTypes: [new ModelAccessApi()],
+		record,
+	});
+	const { workflow, node, additionalData, runExecutionData } = prepared;
+	const items = [{ json: {} }];
+	const context = new SupplyDataContext(
+		workflow,
+		node,
+		additionalData,
+		'manual',
+		runExecutionData,
+		0,
+		items,
+		{ ai_languageModel: [items] },
+		'ai_languageModel',
+		{ node, data: { main: [items] }, source: null },
+		[],
+		signal,
+	);
+	trackHelpers(context, time);
+	const { response } = await recordingInto(
+		record,
+		async () => await supplyChatModel(context as ISupplyDataFunctions, 0, time as Time),
+	);
+	return {
+		...record,
+		model: response as LangChainModel,
+		context,
+		runs: () => runExecutionData.resultData.runData[NODE_NAME] ?? [],
+	};
+}
+
+/** All chunks of an answer. */
+export async function chunksOf(
+	model: Pick<LangChainModel, 'stream'>,
+	messages: BaseMessageLike[] | string,
+): Promise<AIMessageChunk[]> {
+	const chunks: AIMessageChunk[] = [];
+	for await (const chunk of await model.stream(messages)) chunks.push(chunk as AIMessageChunk);
+	return chunks;
+}
+
+/** The chunks put together, as LangChain does it. */
+export const whole = (chunks: AIMessageChunk[]): AIMessage =>
+	chunks.reduce((sum, chunk) => sum.concat(chunk));
