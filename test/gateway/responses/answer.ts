@@ -44,6 +44,8 @@ const SOURCE = 'Example Encyclopedia';
  * *Functions*, unless their outputs follow the last user message already or `tool_choice` is none:
  * every function whose name stands in the last user message is called, or else the first one; only
  * one where `parallel_tool_calls` is false. Arguments are a sample of the function's parameters.
+ * `[[call:name]]` in the message calls exactly these instead, `[[then:name]]` one more each time that
+ * outputs have come back; `[[call:name {"a":1}]]` with these arguments.
  *
  * *Other tools*, where no function is called: `web_search` searches and cites one source,
  * `image_generation` draws one picture of the last user message. Others do nothing.
@@ -68,7 +70,7 @@ export function answerTo(request: ResponseRequest, items: InputItem[]): Answer {
 		return { plans, end };
 	}
 	const toolsOff = directives.has('no-tools') || request.toolChoice.mode === 'none';
-	const calls = toolsOff || talk.outputs.length > 0 ? [] : functionCalls(request, asked);
+	const calls = toolsOff ? [] : functionCalls(request, talk);
 	if (calls.length > 0) return { plans: [...plans, ...calls], end };
 
 	const search = toolsOff
@@ -130,6 +132,14 @@ interface Talk {
 	directives: Set<string>;
 	/** N of `[[words:N]]`. */
 	words?: number;
+	/** Calls that `[[call:…]]` and `[[then:…]]` ask for: those of one round at once. */
+	rounds: PlannedCall[][];
+}
+
+interface PlannedCall {
+	name: string;
+	/** JSON; without it a sample of the function's parameters. */
+	arguments?: string;
 }
 
 function readTalk(request: ResponseRequest, items: InputItem[]): Talk {
@@ -156,10 +166,28 @@ function readTalk(request: ResponseRequest, items: InputItem[]): Talk {
 		),
 		directives: new Set([...all.matchAll(/\[\[([a-z-]+)\]\]/g)].map(([, name = '']) => name)),
 		words: words === undefined ? undefined : Number(words),
+		rounds: roundsIn(question?.type === 'message' ? textOf(question.parts) : ''),
 	};
 }
 
-const plain = (text: string) => text.replace(/\s*\[\[[a-z-]+(:\d+)?\]\]/g, '').trim();
+const CALL = /\[\[(call|then):([\w-]+)\s*(\{[^]*?\})?\]\]/g;
+
+/** All `call`s of a message are one round, each `then` is a further one. */
+function roundsIn(text: string): PlannedCall[][] {
+	const planned = [...text.matchAll(CALL)].map(([, word, name = '', given]) => ({
+		word,
+		call: { name, arguments: given },
+	}));
+	const first = planned.filter(({ word }) => word === 'call').map(({ call }) => call);
+	const then = planned.filter(({ word }) => word === 'then').map(({ call }) => [call]);
+	return [...(first.length > 0 ? [first] : []), ...then];
+}
+
+const plain = (text: string) =>
+	text
+		.replace(new RegExp(`\\s*${CALL.source}`, 'g'), '')
+		.replace(/\s*\[\[[a-z-]+(:\d+)?\]\]/g, '')
+		.trim();
 
 function lastQuestion(items: InputItem[]) {
 	const messages = items.filter((item) => item.type === 'message');
@@ -175,26 +203,46 @@ function instructionsOf({ instructions }: ResponseRequest, items: InputItem[]): 
 	return [instructions ?? '', ...rules].filter((text) => text !== '').join('\n');
 }
 
-function functionCalls(request: ResponseRequest, asked: string): Plan[] {
+function functionCalls(request: ResponseRequest, talk: Talk): Plan[] {
 	const { functions, toolChoice, parallelToolCalls } = request;
 	if (toolChoice.mode === 'hosted') return [];
 	const allowed = functions.filter(
 		({ name }) => toolChoice.mode !== 'functions' || toolChoice.names.includes(name),
 	);
-	const spoken = asked.toLowerCase();
-	const named = allowed.filter(({ name }) => {
-		const word = name.toLowerCase();
-		return spoken.includes(word) || spoken.includes(word.replace(/[_-]/g, ' '));
+	const wanted = talk.rounds.length > 0 ? nextRound(talk) : wantedBy(talk, allowed);
+	const chosen = wanted.flatMap((call) => {
+		const known = allowed.find(({ name }) => name === call.name);
+		return known ? [{ ...known, given: call.arguments }] : [];
 	});
-	const chosen = named.length > 0 ? named : allowed.slice(0, 1);
-	return (parallelToolCalls ? chosen : chosen.slice(0, 1)).map(({ name, parameters }) => {
-		const sample = sampleOf({ type: 'object', ...parameters }, asked);
+	return (parallelToolCalls ? chosen : chosen.slice(0, 1)).map(({ name, parameters, given }) => {
+		const sample = sampleOf({ type: 'object', ...parameters }, talk.asked);
 		return {
 			type: 'function_call',
 			name,
-			arguments: JSON.stringify(isObject(sample) ? sample : {}),
+			arguments: given ?? JSON.stringify(isObject(sample) ? sample : {}),
 		};
 	});
+}
+
+/** What of the planned calls is next, by how many have got their outputs. */
+function nextRound({ rounds, outputs }: Talk): PlannedCall[] {
+	let before = 0;
+	for (const round of rounds) {
+		if (outputs.length < before + round.length) return round.slice(outputs.length - before);
+		before += round.length;
+	}
+	return [];
+}
+
+/** The functions whose names stand in the message, or else the first one; once. */
+function wantedBy({ asked, outputs }: Talk, functions: Array<{ name: string }>): PlannedCall[] {
+	if (outputs.length > 0) return [];
+	const spoken = asked.toLowerCase();
+	const named = functions.filter(({ name }) => {
+		const word = name.toLowerCase();
+		return spoken.includes(word) || spoken.includes(word.replace(/[_-]/g, ' '));
+	});
+	return named.length > 0 ? named : functions.slice(0, 1);
 }
 
 function formatted({ format }: ResponseRequest, talk: Talk): string {
