@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startGateway, type Gateway } from '../test/gateway';
+import { N8N_VERSION } from '../test/e2e/stage/installation';
+import type { N8n } from '../test/e2e/stage/n8n';
+import { isFree } from '../test/e2e/stage/port';
+import {
+	CREDENTIAL,
+	DATA,
+	exampleWorkflows,
+	importCredential,
+	importWorkflows,
+	setStage,
+} from '../test/e2e/stage/stage';
+
+const N8N_PORT = 5678;
+const GATEWAY_PORT = 4040;
+
+const HELP = `A real n8n with the package installed, beside the built-in gateway.
+
+npm run n8n                        n8n ${N8N_VERSION}; what was made in it is there again next time
+npm run n8n -- --fresh             forgets everything first
+npm run n8n -- --version 2.30.8    another n8n
+npm run n8n -- --port 5700         the editor's port (${N8N_PORT})`;
+
+function readArguments(words: string[]) {
+	const after = (name: string) => {
+		const at = words.indexOf(name);
+		if (at < 0) return undefined;
+		const value = words[at + 1];
+		if (value === undefined || value.startsWith('--')) throw new Error(`${name} needs a value`);
+		return value;
+	};
+	const port = Number(after('--port') ?? N8N_PORT);
+	if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('--port needs a port');
+	const version = after('--version') ?? N8N_VERSION;
+	return { port, version, fresh: words.includes('--fresh'), help: words.includes('--help') };
+}
+
+const began = Date.now();
+
+function say(text: string) {
+	console.log(`${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s  ${text}`);
+}
+
+/** Imports the credential and the examples, unless just these were imported the last time. */
+async function furnish(n8n: N8n, gateway: Gateway): Promise<void> {
+	const workflows = await exampleWorkflows();
+	const note = join(n8n.userFolder, 'imported');
+	const mark = createHash('sha256')
+		.update(JSON.stringify([workflows, gateway.baseUrl, gateway.keys.active]))
+		.digest('hex');
+	if (existsSync(note) && (await readFile(note, 'utf8')) === mark) return;
+	say('Importing the credential and the examples');
+	await importCredential(n8n, gateway);
+	await importWorkflows(n8n, workflows);
+	await writeFile(note, mark);
+}
+
+async function main() {
+	const { port, version, fresh, help } = readArguments(process.argv.slice(2));
+	if (help) return console.log(HELP);
+	if (!(await isFree(port))) {
+		throw new Error(`Port ${port} is taken: is n8n running already? Choose one with -- --port N`);
+	}
+	const n8n = await setStage({ name: `n8n-${version}`, version, fresh, say });
+	const gateway = await startGateway({
+		port: (await isFree(GATEWAY_PORT)) ? GATEWAY_PORT : 0,
+		taskSeconds: 6,
+		deltaMs: 40,
+	});
+	try {
+		await furnish(n8n, gateway);
+		say('Starting n8n');
+		const running = await n8n.start({ port });
+		say('Ready');
+		console.log(
+			[
+				'',
+				`  n8n       ${running.address}`,
+				`  E-mail    ${n8n.owner.email}`,
+				`  Password  ${n8n.owner.password}`,
+				'',
+				`  Gateway   ${gateway.baseUrl}`,
+				`  API Key   ${gateway.keys.active}  (in the credential "${CREDENTIAL.name}" already)`,
+				'',
+				`  Log       ${running.logFile}`,
+				`  Data      ${DATA}`,
+				'',
+				'The examples are among the workflows. Ctrl-C stops both.',
+			].join('\n'),
+		);
+		await new Promise<void>((resolve) => {
+			process.once('SIGINT', resolve);
+			process.once('SIGTERM', resolve);
+			running.process.once('exit', () => {
+				console.log('n8n has ended.');
+				resolve();
+			});
+		});
+		await running.stop();
+	} finally {
+		await gateway.close();
+	}
+}
+
+main().catch((error: unknown) => {
+	console.error((error as Error).message);
+	process.exitCode = 1;
+});

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+
+/** How a command is run. */
+export interface CommandOptions {
+	cwd?: string;
+	/** Added to this process's environment. */
+	env?: NodeJS.ProcessEnv;
+	/** Called every 20 s while it runs. */
+	heartbeat?: () => void;
+	/** Milliseconds after which it is ended. */
+	timeoutMs?: number;
+	/** Written to its standard input. */
+	input?: string;
+}
+
+/** Milliseconds between two signs of life. */
+const HEARTBEAT_MS = 20_000;
+
+/** How much of a failed command's output its error shows, in characters. */
+const SHOWN = 4_000;
+
+/**
+ * Runs a command to its end.
+ * @returns what it wrote to its standard output
+ * @throws {Error} it ended with another code than 0, or not in time; the message holds the end of
+ * all that it wrote
+ */
+export async function runCommand(
+	command: string,
+	words: string[],
+	{ cwd, env, heartbeat, timeoutMs, input }: CommandOptions = {},
+): Promise<string> {
+	const child = spawn(command, words, {
+		cwd,
+		env: { ...process.env, ...env },
+		stdio: ['pipe', 'pipe', 'pipe'],
+		timeout: timeoutMs,
+	});
+	const output: string[] = [];
+	const all: string[] = [];
+	child.stdout.setEncoding('utf8').on('data', (text: string) => {
+		output.push(text);
+		all.push(text);
+	});
+	child.stderr.setEncoding('utf8').on('data', (text: string) => all.push(text));
+	child.stdin.on('error', () => {}).end(input);
+	const beat = heartbeat && setInterval(heartbeat, HEARTBEAT_MS);
+	const end = await new Promise<string>((resolve) => {
+		child.once('error', (error) => resolve(error.message));
+		child.once('close', (code, signal) => resolve(code === 0 ? '' : `${signal ?? `code ${code}`}`));
+	});
+	clearInterval(beat);
+	if (end !== '') {
+		const name = [command, ...words].join(' ');
+		throw new Error(`${name} ended with ${end}:\n${all.join('').slice(-SHOWN)}`);
+	}
+	return output.join('');
+}

