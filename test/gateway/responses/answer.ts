@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../body';
 import { ApiError } from '../errors';
 import { classify, imagePromptFor } from './language';
-import { textOf, type InputItem, type ResponseRequest } from './request';
+import { textOf, type FunctionTool, type InputItem, type ResponseRequest } from './request';
 import { sampleOf } from './sample';
 
 /** An item that the "model" wants to put out, before it is cut to `max_output_tokens`. */
@@ -209,25 +209,31 @@ function functionCalls(request: ResponseRequest, talk: Talk): Plan[] {
 	const allowed = functions.filter(
 		({ name }) => toolChoice.mode !== 'functions' || toolChoice.names.includes(name),
 	);
-	const wanted = talk.rounds.length > 0 ? nextRound(talk) : wantedBy(talk, allowed);
-	const chosen = wanted.flatMap((call) => {
-		const known = allowed.find(({ name }) => name === call.name);
-		return known ? [{ ...known, given: call.arguments }] : [];
-	});
-	return (parallelToolCalls ? chosen : chosen.slice(0, 1)).map(({ name, parameters, given }) => {
-		const sample = sampleOf({ type: 'object', ...parameters }, talk.asked);
+	const chosen = talk.rounds.length > 0 ? nextRound(talk, allowed) : wantedBy(talk, allowed);
+	return (parallelToolCalls ? chosen : chosen.slice(0, 1)).map(({ tool, given }) => {
+		const sample = sampleOf({ type: 'object', ...tool.parameters }, talk.asked);
 		return {
 			type: 'function_call',
-			name,
+			name: tool.name,
 			arguments: given ?? JSON.stringify(isObject(sample) ? sample : {}),
 		};
 	});
 }
 
+interface Call {
+	tool: FunctionTool;
+	/** Its arguments, where the message says them. */
+	given?: string;
+}
+
 /** What of the planned calls is next, by how many have got their outputs. */
-function nextRound({ rounds, outputs }: Talk): PlannedCall[] {
+function nextRound({ rounds, outputs }: Talk, functions: FunctionTool[]): Call[] {
 	let before = 0;
-	for (const round of rounds) {
+	for (const planned of rounds) {
+		const round = planned.flatMap(({ name, arguments: given }): Call[] => {
+			const tool = functions.find((known) => known.name.toLowerCase() === name.toLowerCase());
+			return tool ? [{ tool, given }] : [];
+		});
 		if (outputs.length < before + round.length) return round.slice(outputs.length - before);
 		before += round.length;
 	}
@@ -235,14 +241,14 @@ function nextRound({ rounds, outputs }: Talk): PlannedCall[] {
 }
 
 /** The functions whose names stand in the message, or else the first one; once. */
-function wantedBy({ asked, outputs }: Talk, functions: Array<{ name: string }>): PlannedCall[] {
+function wantedBy({ asked, outputs }: Talk, functions: FunctionTool[]): Call[] {
 	if (outputs.length > 0) return [];
 	const spoken = asked.toLowerCase();
 	const named = functions.filter(({ name }) => {
 		const word = name.toLowerCase();
 		return spoken.includes(word) || spoken.includes(word.replace(/[_-]/g, ' '));
 	});
-	return named.length > 0 ? named : functions.slice(0, 1);
+	return (named.length > 0 ? named : functions.slice(0, 1)).map((tool) => ({ tool }));
 }
 
 function formatted({ format }: ResponseRequest, talk: Talk): string {
