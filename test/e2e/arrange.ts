@@ -1,0 +1,65 @@
+import { startGateway, type Gateway, type GatewayOptions } from '../gateway';
+import type { N8n, Running, StartOptions } from './stage/n8n';
+import { Rest } from './stage/rest';
+import {
+	importCredential,
+	importWorkflows,
+	setStage,
+	type StageOptions,
+	type WorkflowFile,
+} from './stage/stage';
+
+/** A gateway and an n8n with the package, a credential for that gateway and some workflows. */
+export interface Stage {
+	gateway: Gateway;
+	n8n: N8n;
+	/** Ends all that still runs. */
+	close: () => Promise<void>;
+	/** Starts n8n and signs in. */
+	start: (options?: Partial<StartOptions>) => Promise<Running & { rest: Rest }>;
+}
+
+/** Sets a fresh stage; nothing but the gateway runs yet. */
+export async function arrange(
+	options: StageOptions & { gateway?: GatewayOptions; workflows?: WorkflowFile[] },
+): Promise<Stage> {
+	const tarball = process.env.E2E_TARBALL;
+	const n8n = await setStage({ fresh: true, tarball, ...options });
+	const gateway = await startGateway({ taskSeconds: 4, ...options.gateway });
+	const all: Running[] = [];
+	await importCredential(n8n, gateway);
+	if (options.workflows) await importWorkflows(n8n, options.workflows);
+	return {
+		gateway,
+		n8n,
+		start: async (startOptions) => {
+			const running = await n8n.start(startOptions);
+			all.push(running);
+			return { ...running, rest: await Rest.signIn(running.address, n8n.owner) };
+		},
+		close: async () => {
+			await Promise.all(all.map(async ({ stop }) => await stop()));
+			await gateway.close();
+		},
+	};
+}
+
+/**
+ * Waits until something holds, by looking at it again and again.
+ * @param look what is asked for; undefined and false mean: not yet
+ * @param seconds after which it counts as failed
+ * @throws {Error} it did not come to hold; with what was waited for
+ */
+export async function until<T>(
+	what: string,
+	look: () => Promise<T | undefined | false> | T | undefined | false,
+	seconds = 60,
+): Promise<T> {
+	const end = Date.now() + seconds * 1000;
+	while (Date.now() < end) {
+		const found = await look();
+		if (found !== undefined && found !== false) return found;
+		await new Promise((resolve) => setTimeout(resolve, 100));
+	}
+	throw new Error(`Waited ${seconds} s in vain: ${what}`);
+}

@@ -1,0 +1,91 @@
+import type { WorkflowFile } from './stage';
+import type { Owner } from './n8n';
+
+/** What n8n keeps of a run: enough to judge it by. */
+export interface Execution {
+	id: string;
+	status: string;
+	mode: string;
+	workflowId: string;
+	startedAt: string;
+	stoppedAt?: string;
+	/** n8n's flattened form of the run's data; only where one execution was asked for. */
+	data?: string;
+}
+
+/** n8n by its editor's own interface, as the owner. */
+export class Rest {
+	private cookie = '';
+
+	private constructor(private readonly address: string) {}
+
+	/** Signs in. */
+	static async signIn(address: string, { email, password }: Owner): Promise<Rest> {
+		const rest = new Rest(address);
+		// n8n before 1.80 called the field by another name.
+		await rest.call('POST', '/login', { emailOrLdapLoginId: email, email, password });
+		return rest;
+	}
+
+	/**
+	 * One request.
+	 * @returns the `data` of n8n's answer
+	 * @throws {Error} n8n refused it; with what it said
+	 */
+	async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+		const reply = await fetch(`${this.address}/rest${path}`, {
+			method,
+			headers: {
+				'content-type': 'application/json',
+				'browser-id': 'end-to-end',
+				cookie: this.cookie,
+			},
+			...(body !== undefined && { body: JSON.stringify(body) }),
+		});
+		const cookies = reply.headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
+		if (cookies.length > 0) this.cookie = cookies.join('; ');
+		const text = await reply.text();
+		if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text.slice(0, 500)}`);
+		return (JSON.parse(text) as { data: T }).data;
+	}
+
+	/** Switches a workflow on: its triggers listen from then on. */
+	async activate(id: string): Promise<void> {
+		const { versionId } = await this.call<{ versionId: string }>('GET', `/workflows/${id}`);
+		try {
+			await this.call('POST', `/workflows/${id}/activate`, { versionId });
+		} catch {
+			// n8n before 2 had a field for it.
+			await this.call('PATCH', `/workflows/${id}`, { active: true, versionId });
+		}
+	}
+
+	/** Switches a workflow off. */
+	async deactivate(id: string): Promise<void> {
+		try {
+			await this.call('POST', `/workflows/${id}/deactivate`, {});
+		} catch {
+			await this.call('PATCH', `/workflows/${id}`, { active: false });
+		}
+	}
+
+	/** Saves a workflow as a new one. */
+	async create(workflow: WorkflowFile): Promise<{ id: string; versionId: string }> {
+		return await this.call('POST', '/workflows', { ...workflow, active: false });
+	}
+
+	/** The executions of a workflow, the latest first. */
+	async executions(workflowId: string): Promise<Execution[]> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		const { results } = await this.call<{ results: Execution[] }>(
+			'GET',
+			`/executions?limit=100&filter=${filter}`,
+		);
+		return results;
+	}
+
+	/** One execution, with its data. */
+	async execution(id: string): Promise<Execution> {
+		return await this.call('GET', `/executions/${id}`);
+	}
+}
