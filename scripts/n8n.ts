@@ -95,12 +95,14 @@ async function main() {
 		await new Promise<void>((resolve) => {
 			process.once('SIGINT', resolve);
 			process.once('SIGTERM', resolve);
-			running.process.once('exit', () => {
-				console.log('n8n has ended.');
-				resolve();
-			});
+			running.process.once('exit', resolve);
 		});
+		const { exitCode, signalCode } = running.process;
+		if (exitCode !== null || signalCode !== null) {
+			throw new Error(`n8n has ended by itself (${exitCode ?? signalCode}): see its log`);
+		}
 		await running.stop();
+		console.log('Stopped.');
 	} finally {
 		await gateway.close();
 	}

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { runCommand } from './command';
 
 /** The n8n that is tested, and whose whole dependency tree the lock file holds. */
@@ -59,8 +59,8 @@ export async function installN8n(
 		say(`Installing n8n ${version} into ${folder} (3 GB; this is done once)`);
 		const began = Date.now();
 		const seconds = () => `${Math.round((Date.now() - began) / 1000)} s`;
+		await sweep(folder);
 		const unfinished = `${folder}.${process.pid}`;
-		await rm(unfinished, { recursive: true, force: true });
 		await mkdir(unfinished, { recursive: true });
 		try {
 			await installPackages(unfinished, version, (text) => say(`  ${seconds()}: ${text}`));
@@ -79,6 +79,24 @@ export async function installN8n(
 		node: nodeIn(folder, wanted),
 		program: join(folder, 'node_modules', 'n8n', 'bin', 'n8n'),
 	};
+}
+
+/** Removes what installations left behind that were ended by force. */
+async function sweep(folder: string) {
+	for (const name of await readdir(dirname(folder))) {
+		const [, id] = /^n8n-.*\.(\d+)$/.exec(name) ?? [];
+		if (id !== undefined && !isRunning(Number(id))) {
+			await rm(join(dirname(folder), name), { recursive: true, force: true });
+		}
+	}
+}
+
+function isRunning(id: number): boolean {
+	try {
+		return process.kill(id, 0);
+	} catch {
+		return false;
+	}
 }
 
 async function installPackages(folder: string, version: string, say: (text: string) => void) {
