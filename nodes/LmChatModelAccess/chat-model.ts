@@ -20,7 +20,7 @@ import type {
 	StreamChunk,
 	Tool,
 } from './sdk';
-import { toolChoiceOf, toolsOf, type SchemaOf } from './tools';
+import { parametersOf, toolChoiceOf, toolsOf, type FunctionTool, type SchemaOf } from './tools';
 
 /** What the node makes a model of. */
 export interface ChatModelSettings {
@@ -92,11 +92,15 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 		return new ModelAccessChatModel(this.settings, this.tools, { ...this.asked, toolChoice });
 	}
 
-	/** The same model that answers with JSON which fits the schema. */
-	withStructuredOutput(schema: Record<string, unknown>): ModelAccessChatModel {
-		const { title } = schema;
-		const name = typeof title === 'string' && /^[\w-]{1,64}$/.test(title) ? title : 'answer';
-		const text = { format: { type: 'json_schema', name, schema } };
+	/**
+	 * The same model that answers with JSON which fits a schema.
+	 * @param schema JSON Schema, or zod's
+	 * @param name how the schema is called at the gateway; its title where it is left out
+	 */
+	withStructuredOutput(schema: object, name?: string): ModelAccessChatModel {
+		const json = parametersOf(this.settings.schemaOf(asParameters(schema)));
+		const called = [name, json.title].find(isName) ?? 'answer';
+		const text = { format: { type: 'json_schema', name: called, schema: json } };
 		return new ModelAccessChatModel(this.settings, this.tools, { ...this.asked, text });
 	}
 
@@ -241,3 +245,13 @@ function stoppedAt(text: string, config: CallConfig): string {
 		.filter((place) => place >= 0);
 	return places.length > 0 ? text.slice(0, Math.min(...places)) : text;
 }
+
+const isName = (name: unknown): name is string =>
+	typeof name === 'string' && /^[\w-]{1,64}$/.test(name);
+
+/** n8n's kit makes a JSON Schema of a tool's parameters, and of nothing else. */
+const asParameters = (schema: object): FunctionTool => ({
+	type: 'function',
+	name: 'answer',
+	inputSchema: schema as FunctionTool['inputSchema'],
+});

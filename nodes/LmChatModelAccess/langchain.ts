@@ -1,3 +1,4 @@
+import { quotable } from '../shared/client/errors';
 import { fieldsOf, parseJson } from '../shared/client/json';
 import { ModelAccessChatModel } from './chat-model';
 
@@ -22,6 +23,14 @@ export interface LangChainModel {
 	_generate(messages: LangChainMessage[], ...rest: Rest): Promise<{ generations: Generation[] }>;
 	_streamResponseChunks(messages: LangChainMessage[], ...rest: Rest): AsyncGenerator<Generation>;
 	bindTools(tools: unknown[], options?: { tool_choice?: unknown }): LangChainModel;
+	withStructuredOutput?(schema: object, options?: StructuredOptions): unknown;
+	pipe(step: (message: LangChainMessage & { text: string }) => unknown): unknown;
+}
+
+interface StructuredOptions {
+	name?: string;
+	/** Whether the message is wanted as well. */
+	includeRaw?: boolean;
 }
 
 /**
@@ -30,7 +39,8 @@ export interface LangChainModel {
  *   chain send pictures in such a form;
  * - what was thought before a tool was called, which the Responses API wants back;
  * - content as a text, as other models have it and some of n8n's parsers need it;
- * - the choice of a tool, and that of the one function by which LangChain gets structured output;
+ * - the choice of a tool;
+ * - structured output, which LangChain gets by a call that the kit's messages can't hold;
  * - the usage of streams, for which n8n would show an estimate.
  */
 export function withoutLosses(model: LangChainModel): LangChainModel {
@@ -55,28 +65,35 @@ export function withoutLosses(model: LangChainModel): LangChainModel {
 		};
 	}
 	if (bindTools) {
-		model.bindTools = (tools, options) => {
-			const bound = bindTools(tools, options);
-			const choice = options?.tool_choice ?? onlyFunction(tools);
-			if (choice !== undefined && bound.chatModel instanceof ModelAccessChatModel) {
-				bound.chatModel = bound.chatModel.withToolChoice(choice);
-			}
-			return withoutLosses(bound);
+		const bound = (tools: unknown[], change: (ours: ModelAccessChatModel) => unknown) => {
+			const made = bindTools(tools);
+			if (made.chatModel instanceof ModelAccessChatModel) made.chatModel = change(made.chatModel);
+			return withoutLosses(made);
 		};
+		model.bindTools = (tools, options) =>
+			bound(tools, (ours) =>
+				options?.tool_choice === undefined ? ours : ours.withToolChoice(options.tool_choice),
+			);
+		model.withStructuredOutput = (schema, { name, includeRaw } = {}) =>
+			bound([], (ours) => ours.withStructuredOutput(schema, name)).pipe(async (message) => {
+				const read = async () => await fitting(schema, message.text);
+				if (!includeRaw) return await read();
+				return { raw: message, parsed: await read().catch(() => null) };
+			});
 	}
 	readUsageOfStreams(model.callbacks);
 	return model;
 }
 
 /**
- * `withStructuredOutput` of LangChain binds one function in OpenAI's form, and fails where the model
- * does not call it. Agents bind tools that can be run, in another form.
+ * The JSON of an answer, checked by a schema that can check.
+ * @throws {Error} it is no JSON, or does not fit
  */
-function onlyFunction(tools: unknown[]): string | undefined {
-	const [tool, ...more] = tools.map(fieldsOf);
-	if (!tool || more.length > 0 || tool.type !== 'function' || 'invoke' in tool) return undefined;
-	const { name } = fieldsOf(tool.function);
-	return typeof name === 'string' ? name : undefined;
+async function fitting(schema: object, text: string): Promise<unknown> {
+	const parsed = parseJson(text);
+	if (parsed === undefined) throw new Error(`Failed to parse. Text: "${quotable(text)}"`);
+	const check = 'parseAsync' in schema ? schema.parseAsync : undefined;
+	return typeof check === 'function' ? ((await check.call(schema, parsed)) as unknown) : parsed;
 }
 
 /** The kit reads the usage under one pair of names; for a stream LangChain gives it another. */

@@ -1,7 +1,9 @@
 import type { Tool } from './sdk';
 
+export type FunctionTool = Extract<Tool, { type: 'function' }>;
+
 /** Makes a JSON Schema of a tool's parameters, whatever library they are written in. */
-export type SchemaOf = (tool: Extract<Tool, { type: 'function' }>) => unknown;
+export type SchemaOf = (tool: FunctionTool) => unknown;
 
 /**
  * Tools as the Responses API takes them. A function is not strict unless it says so: the schemas of
@@ -21,8 +23,8 @@ export function toolsOf(tools: Tool[], schemaOf: SchemaOf): Array<Record<string,
 	});
 }
 
-/** Functions have to have an object of parameters, even an empty one. */
-function parametersOf(schema: unknown): Record<string, unknown> {
+/** An object by JSON Schema, as functions have to have one for their parameters, even an empty one. */
+export function parametersOf(schema: unknown): Record<string, unknown> {
 	const { properties = {}, ...rest } = plainSchema(schema);
 	const parameters: Record<string, unknown> = { ...rest, type: 'object', properties };
 	delete parameters.$schema;

@@ -1,11 +1,10 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import type { AIMessage, AIMessageChunk, BaseMessageLike } from '@langchain/core/messages';
 import { SupplyDataContext } from 'n8n-core';
-import type { IDataObject, INodeType, ISupplyDataFunctions, ITaskData } from 'n8n-workflow';
+import type { IDataObject, ISupplyDataFunctions, ITaskData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { supplyChatModel } from '../../nodes/LmChatModelAccess/supply-model';
-import type { Time } from '../../nodes/shared/client/time';
 import type { Gateway, GatewayOptions } from '../gateway';
 import { startGateway } from '../gateway';
 import { newRecord, NODE_NAME, prepareNode, type RunRecord } from '../support/engine';
@@ -22,8 +21,6 @@ export interface SupplyOptions {
 	access?: Partial<Access>;
 	/** Cancels the execution. */
 	signal?: AbortSignal;
-	/** Another node in place of the chat model, to see what is sent without it. */
-	node?: INodeType;
 }
 
 /** A model that was supplied, and what its node shows in n8n. */
@@ -31,7 +28,6 @@ export interface Supplied extends RunRecord {
 	model: LangChainModel;
 	/** Each call of the model, as n8n lists it under the node. */
 	runs(): ITaskData[];
-	/** The chat model of ours under LangChain's. */
 	context: SupplyDataContext;
 }
 
@@ -119,7 +115,7 @@ async function supply(
 	trackHelpers(context, time);
 	const { response } = await recordingInto(
 		record,
-		async () => await supplyChatModel(context as ISupplyDataFunctions, 0, time as Time),
+		async () => await supplyChatModel(context as ISupplyDataFunctions, 0, time),
 	);
 	return {
 		...record,
