@@ -196,11 +196,15 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 		const tools = toolsOf(this.tools, schemaOf);
 		const allTools = Array.isArray(moreTools) ? [...tools, ...(moreTools as unknown[])] : tools;
 		const known = { ...fields, ...extra };
+		const input = inputItemsOf(messages, known.store !== false);
+		if (input.length === 0) {
+			throw new InputError('Prompt', 'is empty', 'Enter what the model should answer to.');
+		}
 		return checkResponseRequest(
 			withExtraBody(
 				onlySet({
 					model: modelId,
-					input: inputItemsOf(messages, known.store !== false),
+					input,
 					...fields,
 					max_output_tokens: config.maxTokens ?? fields.max_output_tokens,
 					temperature: config.temperature ?? fields.temperature,

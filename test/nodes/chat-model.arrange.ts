@@ -129,9 +129,11 @@ async function supply(
 export async function chunksOf(
 	model: Pick<LangChainModel, 'stream'>,
 	messages: BaseMessageLike[] | string,
+	signal?: AbortSignal,
 ): Promise<AIMessageChunk[]> {
 	const chunks: AIMessageChunk[] = [];
-	for await (const chunk of await model.stream(messages)) chunks.push(chunk as AIMessageChunk);
+	for await (const chunk of await model.stream(messages, { signal }))
+		chunks.push(chunk as AIMessageChunk);
 	return chunks;
 }
 
