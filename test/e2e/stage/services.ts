@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream, existsSync } from 'node:fs';
+import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from './command';
+import { freePort } from './port';
+import { until } from './until';
+
+/** A program that n8n needs beside it in queue mode, on a port of loopback. */
+export interface Service {
+	/** What n8n and its workers have to be told to use it. */
+	env: Record<string, string>;
+	/** Ends it and removes its data. */
+	stop: () => Promise<void>;
+}
+
+interface Program {
+	words: string[];
+	/** Whether it answers. */
+	isReady: () => Promise<boolean>;
+	logFile: string;
+	/** The signal by which it ends in order. */
+	ending: NodeJS.Signals;
+	/** The one by which it ends at once, and takes its own processes along. */
+	killing: NodeJS.Signals;
+}
+
+/** Seconds until a start counts as failed. */
+const START_S = 60;
+
+/** Where Debian's packages keep the programs of PostgreSQL: a folder for each version. */
+const DEBIANS = '/usr/lib/postgresql';
+
+/** Whom PostgreSQL runs as where we are root, which it refuses to be. */
+const ACCOUNT = 'postgres';
+
+/**
+ * Starts an empty PostgreSQL. Its data are in the folder for temporary files, which its account can
+ * get to wherever the checkout is.
+ * @param logFile for all that it writes
+ * @throws {Error} it is not installed or did not start; with what to do, or the end of its log
+ */
+export async function startPostgres(logFile: string): Promise<Service> {
+	const bin = await postgresFolder();
+	const data = await mkdtemp(join(tmpdir(), 'n8n-stage-postgres-'));
+	const port = await freePort();
+	const as = process.getuid?.() === 0 ? await asAccount(data) : [];
+	const user = 'n8n';
+	const [setUp = '', ...words] = [...as, join(bin, 'initdb'), '-D', data, '-U', user];
+	// What is done here need not outlive a power cut.
+	await runCommand(setUp, [...words, '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'], {
+		cwd: tmpdir(),
+	});
+	const stop = await start({
+		words: [
+			...[...as, join(bin, 'postgres'), '-D', data, '-p', String(port), '-h', '127.0.0.1'],
+			...['-c', 'unix_socket_directories=', '-c', 'fsync=off', '-c', 'max_connections=60'],
+		],
+		isReady: async () =>
+			await succeeds(join(bin, 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)]),
+		logFile,
+		ending: 'SIGINT',
+		killing: 'SIGQUIT',
+	});
+	return {
+		env: {
+			DB_TYPE: 'postgresdb',
+			DB_POSTGRESDB_HOST: '127.0.0.1',
+			DB_POSTGRESDB_PORT: String(port),
+			DB_POSTGRESDB_DATABASE: 'postgres',
+			DB_POSTGRESDB_USER: user,
+		},
+		stop: async () => {
+			await stop();
+			await rm(data, { recursive: true, force: true });
+		},
+	};
+}
+
+/**
+ * Starts an empty Redis, which keeps everything in memory.
+ * @param logFile for all that it writes
+ * @throws {Error} it is not installed or did not start; with what to do, or the end of its log
+ */
+export async function startRedis(logFile: string): Promise<Service> {
+	if (!(await succeeds('redis-server', ['--version']))) throw missing('Redis', 'redis-server');
+	const port = String(await freePort());
+	const stop = await start({
+		words: [
+			...['redis-server', '--port', port, '--bind', '127.0.0.1', '--dir', tmpdir()],
+			...['--save', '', '--appendonly', 'no'],
+		],
+		isReady: async () => await succeeds('redis-cli', ['-p', port, 'ping']),
+		logFile,
+		ending: 'SIGTERM',
+		killing: 'SIGKILL',
+	});
+	return { env: { QUEUE_BULL_REDIS_HOST: '127.0.0.1', QUEUE_BULL_REDIS_PORT: port }, stop };
+}
+
+/** Where the programs of PostgreSQL are: of the newest version that Debian installed, or others. */
+async function postgresFolder(): Promise<string> {
+	const versions = existsSync(DEBIANS) ? await readdir(DEBIANS) : [];
+	const [newest] = versions
+		.filter((version) => existsSync(join(DEBIANS, version, 'bin', 'postgres')))
+		.sort((a, b) => Number(b) - Number(a));
+	if (newest !== undefined) return join(DEBIANS, newest, 'bin');
+	const folder = await runCommand('pg_config', ['--bindir']).catch(() => '');
+	if (!existsSync(join(folder.trim(), 'postgres'))) throw missing('PostgreSQL', 'postgresql');
+	return folder.trim();
+}
+
+/** The words before a command that make it run as the account, to which the folder then belongs. */
+async function asAccount(folder: string): Promise<string[]> {
+	const [user, group] = await Promise.all(
+		['-u', '-g'].map(async (flag) => Number(await runCommand('id', [flag, ACCOUNT]))),
+	);
+	await chown(folder, user ?? 0, group ?? 0);
+	// It becomes the command, and so keeps the process ID.
+	return ['setpriv', `--reuid=${ACCOUNT}`, `--regid=${ACCOUNT}`, '--init-groups', '--'];
+}
+
+/** Starts a program and waits until it answers; returns what ends it. */
+async function start({ words, isReady, logFile, ending, killing }: Program) {
+	const [program = '', ...rest] = words;
+	const log = createWriteStream(logFile);
+	const child = spawn(program, rest, {
+		cwd: tmpdir(),
+		stdio: ['ignore', 'pipe', 'pipe'],
+		detached: true,
+	});
+	const texts: string[] = [];
+	for (const stream of [child.stdout, child.stderr]) {
+		stream.pipe(log, { end: false });
+		stream.setEncoding('utf8').on('data', (text: string) => texts.push(text));
+	}
+	const endWithUs = () => child.kill(killing);
+	process.once('exit', endWithUs);
+	const ended = new Promise<void>((resolve) => {
+		child.once('error', () => resolve());
+		child.once('exit', () => resolve());
+	}).then(() => {
+		process.off('exit', endWithUs);
+		log.end();
+	});
+	const isOver = () => child.exitCode !== null || child.signalCode !== null;
+	const stop = async () => {
+		if (!isOver()) child.kill(ending);
+		await ended;
+	};
+	try {
+		await until(`${program} answers`, async () => isOver() || (await isReady()), START_S);
+		if (isOver()) throw new Error(`${program} ended at once`);
+	} catch (error) {
+		await stop();
+		throw new Error(`${(error as Error).message}\n${texts.join('').slice(-2000)}`);
+	}
+	return stop;
+}
+
+async function succeeds(command: string, words: string[]): Promise<boolean> {
+	return await runCommand(command, words).then(
+		() => true,
+		() => false,
+	);
+}
+
+function missing(name: string, debians: string) {
+	return new Error(`${name} is not installed: apt-get install ${debians}`);
+}
