@@ -5,6 +5,7 @@ import type {
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
+import { adviceFor } from '../nodes/shared/client/advice';
 import { normalizeApiKey } from '../nodes/shared/client/api-key';
 import { normalizeBaseUrl } from '../nodes/shared/client/base-url';
 import { InputError } from '../nodes/shared/client/errors';
@@ -110,7 +111,7 @@ function withDescription(error: unknown): unknown {
 
 function testMessage(status: number): string {
 	const { title, advice } = statusMeaning(status);
-	return `${title}. ${advice}`;
+	return `${title}. ${adviceFor(advice)}`;
 }
 
 /** What the test says. n8n's types allow one kind of rule at a time, n8n itself any mixture. */

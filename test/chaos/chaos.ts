@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext, runInThisContext } from 'node:vm';
+import { runInNewContext } from 'node:vm';
 import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { startGateway, type Gateway } from '../gateway';
@@ -15,6 +15,7 @@ import {
 	waitForTask,
 } from '../nodes/arrange';
 import { newRecord, runNode, storeBinaryOnDisk, type RunNodeOptions } from '../support/engine';
+import { host, watchRejections } from '../support/rejections';
 import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../support/virtual-time';
 import { auditOf, type Job, type Work } from './audit';
@@ -287,16 +288,6 @@ function leftBy(
 			.filter(({ headers }) => headers.authorization !== undefined)
 			.map(({ path }) => `the storage was sent a key: ${path}`),
 	];
-}
-
-/** The process itself: a test framework shows its own to what it runs. */
-const host = runInThisContext('process') as NodeJS.Process;
-
-function watchRejections() {
-	const seen: unknown[] = [];
-	const note = (reason: unknown) => void seen.push(reason);
-	host.on('unhandledRejection', note);
-	return { seen, stop: () => host.off('unhandledRejection', note) };
 }
 
 function resources(): Map<string, number> {

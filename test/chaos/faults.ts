@@ -26,14 +26,6 @@ const REFUSALS = [
 	retryAfterFault(503, 'Retry-After: soon'),
 ];
 
-/**
- * Faults by which nothing tells that the file is not whole: what storage hosts do by mistake can
- * be noticed only where lengths differ.
- */
-const UNNOTICEABLE = ['gzip that is cut off', 'Content-Length is too small'];
-
-const noticeable = ({ name }: NamedFault) => !UNNOTICEABLE.includes(name);
-
 /** What can happen to any request. */
 const ANYWHERE = [
 	...REFUSALS,
@@ -42,7 +34,7 @@ const ANYWHERE = [
 	statusFault(504),
 	...CONNECTION_FAULTS,
 	...HEADER_FAULTS,
-].filter(noticeable);
+];
 
 const ONCE_MORE = [statusFault(500), statusFault(500, 'plain text')];
 

@@ -1,5 +1,6 @@
+import { adviceFor, EVERY_CONTROL } from '../../nodes/shared/client/advice';
 import { CONTRACT_STATUSES } from '../gateway/faults/catalogue';
-import { MATRIX, type Expectation, type Row } from './matrix';
+import { MATRIX, type Expectation, type Impossible, type Row } from './matrix';
 import { ALL_PLACES, API_PLACES, PLACES, type Place } from './places';
 import { STATUS_WORDS } from './words';
 
@@ -12,16 +13,16 @@ export function faultsDocument(): string {
 	return (
 		[
 			'# What comes of which fault',
-			'This page is made by `npm run docs:faults` from the table that the tests walk (`test/faults/matrix.ts`): each line is tried over real sockets, and the tests fail where this page says something else.',
+			'This page is made by `npm run docs:faults` from the table that the tests walk (`test/faults/matrix.ts`): each line is tried over real sockets, with the node stopping at an error, going on, and going on at its error output, and the tests fail where this page says something else.',
 			'## What the gateway’s statuses mean',
 			table(
 				['Status', 'What happened', 'What to do'],
 				CONTRACT_STATUSES.map((status) => {
 					const { title, advice } = STATUS_WORDS[status]!;
-					return [String(status), title, advice];
+					return [String(status), title, adviceFor(advice, EVERY_CONTROL)];
 				}),
 			),
-			'An error shows the gateway’s own words behind what happened, on one line, without control characters, and cut off after 500 characters. A web page is named, not shown. The API key is taken out wherever it stands.',
+			'A sentence about an option is left out where the operation has no such option. An error shows the gateway’s own words behind what happened, on one line, without control characters, and cut off after 500 characters. A web page is named, not shown. The API key is taken out wherever it stands.',
 			'## How to read the tables',
 			'**Sent** is how often the request goes out, with Max Retries at 3; **Waits** is what lies between, in seconds, chance at its longest. `{task}`, `{host}` and `{end}` stand for the task’s ID, the storage host and the end of the link. A download belongs to Image → Generate, Image → Edit, Task → Get and Task → Wait alike. Where a request that costs money may have been carried out, the error says so and tells where to look before it is sent again; once a task is accepted, every error carries its ID.',
 			...groups.flatMap((group) => [`## ${group}`, groupTable(group)]),
@@ -40,20 +41,31 @@ function groupTable(group: string): string {
 			alike(row).map(({ places, expectation }, index) => [
 				index === 0 ? row.name : '',
 				placesOf(places),
-				String(expectation.requests),
-				expectation.waits.join(', '),
-				expectation.message === undefined ? 'the right output' : quoted(expectation.message),
+				...outcomeOf(expectation),
 			]),
 		),
 	);
 }
 
+interface Alike {
+	places: Place[];
+	expectation: Expectation | Impossible;
+}
+
+/** How often it is sent, the waits between, and what comes of it. */
+function outcomeOf(expectation: Expectation | Impossible): [string, string, string] {
+	if ('because' in expectation) return ['', '', `cannot happen: ${expectation.because}`];
+	const { requests, waits, message } = expectation;
+	const outcome = message === undefined ? 'the right output' : quoted(message);
+	return [String(requests), waits.join(', '), outcome];
+}
+
 /** The places of a row, those with the same outcome together. */
-function alike({ expected }: Row): Array<{ places: Place[]; expectation: Expectation }> {
-	const found = new Map<string, { places: Place[]; expectation: Expectation }>();
-	for (const [place, expectation] of Object.entries(expected) as Array<[Place, Expectation]>) {
-		const { requests, waits, message } = expectation;
-		const key = JSON.stringify([requests, waits, message]);
+function alike({ expected }: Row): Alike[] {
+	const found = new Map<string, Alike>();
+	for (const place of ALL_PLACES) {
+		const expectation = expected[place];
+		const key = JSON.stringify(outcomeOf(expectation));
 		const known = found.get(key);
 		if (known) known.places.push(place);
 		else found.set(key, { places: [place], expectation });

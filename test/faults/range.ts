@@ -1,5 +1,5 @@
 import tls from 'node:tls';
-import type { IDataObject, INodeType } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import type { ImageTask } from '../gateway';
 import {
@@ -27,13 +27,18 @@ import {
 	type Story,
 } from '../nodes/arrange';
 import { newRecord, runNode, type RunNodeOptions } from '../support/engine';
+import { watchRejections, type RejectionWatch } from '../support/rejections';
 import { expectNoSecret } from '../support/secrets';
 import { PLACES, type Place } from './places';
+import { Recording } from './recording';
 
 /** An address at which no gateway can be talked to. */
 export type BadAddress = 'refused' | 'self-signed' | 'expired' | 'another host' | 'trusted';
 
-export type Mode = 'throw' | 'continueRegularOutput' | 'continueErrorOutput';
+/** What a node can do on an error: stop, go on, go on at the error output. */
+export const MODES = ['throw', 'continueRegularOutput', 'continueErrorOutput'] as const;
+
+export type Mode = (typeof MODES)[number];
 
 /** Requests whose time-out passes at once, in real time. */
 export type Hurry = 'all' | 'plain';
@@ -44,6 +49,8 @@ export interface Attack {
 	address?: BadAddress;
 	mode?: Mode;
 	hurry?: Hurry;
+	/** What the same attack brought in another mode: the same once more, without sockets. */
+	again?: Recording;
 }
 
 /** What a run came to, as somebody sees it who knows neither task, host nor request by name. */
@@ -54,6 +61,10 @@ export interface Outcome {
 	message?: string;
 	description?: string;
 	details?: IDataObject;
+	/** What is wrong with how an error is handed on. */
+	amiss: string[];
+	/** Of an error that came of whole replies. */
+	recording?: Recording;
 }
 
 /** Milliseconds of real time after which a hurried request is given up. */
@@ -70,10 +81,13 @@ export class Range {
 		private readonly running: ImageTask,
 		private readonly ports: Record<'api' | 'storage', Record<BadAddress, number>>,
 		private readonly fronts: TlsFront[],
+		private readonly rejections: RejectionWatch,
 		private readonly restore: () => void,
 	) {}
 
-	static async open(): Promise<Range> {
+	/** @param withTls whether there are servers with certificates, good and bad */
+	static async open({ withTls = true } = {}): Promise<Range> {
+		const rejections = watchRejections();
 		const story = await startStory({ defaultSize: '16x16', taskLifetime: 10 ** 9 });
 		const elsewhere = await startSniffer();
 		const done = await submitted(story);
@@ -83,7 +97,7 @@ export class Range {
 		story.gateway.settings.taskSeconds = 6;
 
 		const authority = newAuthority();
-		const certificates = {
+		const certificates = withTls && {
 			'self-signed': newCertificate([HOST]),
 			expired: newCertificate([HOST], { authority, days: -2 }),
 			'another host': newCertificate(['gateway.example.com'], { authority }),
@@ -92,7 +106,7 @@ export class Range {
 		const fronts: TlsFront[] = [];
 		const portsTo = async (target: string) => {
 			const ports = { refused: await freePort() } as Record<BadAddress, number>;
-			for (const [name, certificate] of Object.entries(certificates)) {
+			for (const [name, certificate] of Object.entries(certificates || {})) {
 				const front = await startTlsFront(certificate, Number(new URL(target).port));
 				fronts.push(front);
 				ports[name as BadAddress] = front.port;
@@ -103,11 +117,13 @@ export class Range {
 			api: await portsTo(story.gateway.origin),
 			storage: await portsTo(story.gateway.storageUrl),
 		};
-		return new Range(story, elsewhere, done, running, ports, fronts, trust(authority.cert));
+		const restore = withTls ? trust(authority.cert) : () => {};
+		return new Range(story, elsewhere, done, running, ports, fronts, rejections, restore);
 	}
 
 	async close() {
 		this.restore();
+		this.rejections.stop();
 		await Promise.all([
 			this.elsewhere.close(),
 			...this.fronts.map(async (front) => await front.close()),
@@ -119,7 +135,7 @@ export class Range {
 	 * Lets a fault meet a request of an operation, each time that it is sent, and looks for the key
 	 * in everything that this leaves behind.
 	 */
-	async attack({ place, fault, address, mode = 'throw', hurry }: Attack): Promise<Outcome> {
+	async attack({ place, fault, address, mode = 'throw', hurry, again }: Attack): Promise<Outcome> {
 		const { story, elsewhere } = this;
 		const { gateway, time } = story;
 		const setting = { time: time.gateway, elsewhere: elsewhere.origin };
@@ -138,31 +154,35 @@ export class Range {
 				? fault.make(exchange, setting)
 				: undefined;
 		};
+		const recording = again ?? new Recording(time);
 		const ended = await this.run(place, mode, {
+			prepare: (node) => {
+				if (again) return again.playing(node);
+				return recording.taking(hurry ? hurried(node, hurry) : node);
+			},
 			baseUrl: address && place !== 'download' ? this.address('api', address) : gateway.baseUrl,
-			hurry,
 		});
-		const connections = this.fronts.map(({ tried }) => tried);
-
+		// What nobody handles is known a turn later.
+		await new Promise<void>((resolve) => setImmediate(resolve));
 		this.expectNothingLeft(ended, place);
-		const starts = [
+		if (!again) recording.requestIds = gateway.requests.map(({ id }) => id);
+		const records = [
 			...gateway.requests.filter((record) => record.route === route),
 			...(place === 'download' ? gateway.storageRequests : []),
-		].map(({ startedAt }) => startedAt);
+		];
+		const starts = again?.starts ?? records.map(({ startedAt }) => startedAt);
 		const paused = time.waits.filter((ms) => ms !== IDLE_MS);
 		const unseen = starts.length === 0;
-		this.tried = connections;
 		return {
 			requests: unseen ? paused.length + 1 : starts.length,
 			waits: (unseen ? paused : starts.slice(1).map((start, index) => start - starts[index]!)).map(
 				(ms) => ms / 1000,
 			),
-			...this.anonymous(ended.failure),
+			...this.anonymous(ended.failure, recording.requestIds),
+			amiss: amissOf(ended, mode),
+			...(ended.failure && !STREAMED.includes(place) && { recording }),
 		};
 	}
-
-	/** Connections that each TLS server had seen when the last attack ended. */
-	tried: number[] = [];
 
 	/** Bytes that came through TLS to servers whose certificate is not to be accepted. */
 	get receivedByImpostors(): number {
@@ -174,7 +194,7 @@ export class Range {
 	private async run(
 		place: Place,
 		mode: Mode,
-		{ baseUrl, hurry }: { baseUrl: string; hurry?: Hurry },
+		{ baseUrl, prepare }: { baseUrl: string; prepare: (node: INodeType) => INodeType },
 	) {
 		const { story, done, running } = this;
 		const parameters: Record<Place, () => IDataObject> = {
@@ -191,7 +211,7 @@ export class Range {
 		const node = text ? textNode(story.time) : imageNode(story.time);
 		const record = newRecord();
 		const options: RunNodeOptions = {
-			node: hurry ? hurried(node, hurry) : node,
+			node: prepare(node),
 			parameters: parameters[place]() as RunNodeOptions['parameters'],
 			time: story.time,
 			credentials: { modelAccessApi: { baseUrl, apiKey: story.access.apiKey } },
@@ -202,12 +222,13 @@ export class Range {
 		try {
 			const { outputs, hints, nodeContext, runExecutionData } = await runNode(options);
 			const left = { outputs, hints, nodeContext, runExecutionData };
-			const json = outputs[0]?.[0]?.json;
+			const [item] = outputs[0] ?? [];
+			const json = item?.json;
 			const failure =
 				json?.error === undefined
 					? undefined
 					: { message: json.error as string, details: json.error_details as IDataObject };
-			return { record, left, failure, json };
+			return { record, left, failure, item, outputs };
 		} catch (error) {
 			const { message, description, context } = shown({ error: error as Error });
 			const failure = { message, description, details: context.details };
@@ -221,6 +242,8 @@ export class Range {
 	) {
 		const { story, elsewhere } = this;
 		const { crashes, storageRequests } = story.gateway;
+		const unhandled = this.rejections.seen.splice(0);
+		if (unhandled.length > 0) throw new AggregateError(unhandled, 'Nobody handled a rejection');
 		if (crashes.length > 0) throw new AggregateError(crashes, 'The gateway crashed');
 		expectNoSecret(story.access.apiKey, record, left, elsewhere.seen, storageRequests);
 		if (place !== 'download' && elsewhere.seen.length > 0) {
@@ -235,6 +258,7 @@ export class Range {
 	/** A failure without the names of this run. */
 	private anonymous(
 		failure: { message: string; description?: string; details?: IDataObject } | undefined,
+		requestIds: string[],
 	) {
 		if (!failure) return {};
 		const { gateway } = this.story;
@@ -250,7 +274,7 @@ export class Range {
 			[
 				...ids.map((id): [string, string] => [id, '{task}']),
 				...hosts.map((host): [string, string] => [host, '{host}']),
-				...gateway.requests.map(({ id }): [string, string] => [id, '{request}']),
+				...requestIds.map((id): [string, string] => [id, '{request}']),
 			]
 				.reduce((hidden, [name, sign]) => hidden.replaceAll(name, sign), text)
 				.replace(/it ends at [^)]*/, 'it ends at {end}');
@@ -279,6 +303,34 @@ export class Range {
 			this.address('storage', address),
 		);
 	}
+}
+
+/** Places whose replies are read as they come, and are gone then. */
+const STREAMED: Place[] = ['stream', 'download'];
+
+/** How n8n tells a failed item from others, where the node goes on. */
+function amissOf(
+	{
+		failure,
+		item,
+		outputs,
+	}: { failure?: object; item?: INodeExecutionData; outputs?: unknown[][] },
+	mode: Mode,
+): string[] {
+	if (!failure) return [];
+	if (mode === 'throw') return item ? ['it did not throw'] : [];
+	const { pairedItem } = item ?? {};
+	const linked =
+		typeof pairedItem === 'object' && !Array.isArray(pairedItem) && pairedItem.item === 0;
+	const marked = item !== undefined && Object.hasOwn(item, 'error');
+	const shown = Object.keys(item ?? {}).includes('error');
+	const faults = [
+		[outputs?.flat().length !== 1, 'there is not exactly one item'],
+		[!linked, 'the item is not linked to its input'],
+		[marked !== (mode === 'continueErrorOutput'), 'the item goes to the wrong output'],
+		[shown, 'n8n would replace the JSON of the item'],
+	] as const;
+	return faults.filter(([fault]) => fault).map(([, what]) => what);
 }
 
 /** Milliseconds that a watch over a download sleeps at a time. */

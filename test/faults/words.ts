@@ -1,10 +1,23 @@
+import type { Advice, Control } from '../../nodes/shared/client/advice';
 import { STATUS_TABLE, statusMeaning } from '../../nodes/shared/client/status-table';
-import type { Kind } from './places';
+import { factsOf, type Kind, type Place } from './places';
 
 /** What a user reads of a failure: what happened, and what to do. */
 export interface Words {
 	title: string;
-	advice: string;
+	advice: Advice;
+}
+
+/** The sentences of an advice: those that are said at a place, and those that must not be. */
+export function sentencesAt(place: Place, advice: Advice): { said: string[]; unsaid: string[] } {
+	const { controls } = factsOf(place);
+	const said: string[] = [];
+	const unsaid: string[] = [];
+	for (const sentence of advice) {
+		if (typeof sentence === 'string') said.push(sentence);
+		else (controls.includes(sentence.having) ? said : unsaid).push(sentence.say);
+	}
+	return { said, unsaid };
 }
 
 /** The contract's table of statuses (Errors), as users read it. */
@@ -15,19 +28,21 @@ export const REDIRECT: Words = statusMeaning(302);
 
 export const UNKNOWN_TASK: Words = {
 	title: 'The gateway knows no image task "{task}"',
-	advice:
+	advice: [
 		'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect pictures before expires_at.',
+	],
 };
 
 export const UNREACHED: Words = {
 	title: 'The gateway cannot be reached',
-	advice:
+	advice: [
 		'Check the Base URL of the credential, that the gateway is running, and that this machine may connect to it.',
+	],
 };
 
 export const LOST: Words = {
 	title: 'The connection to the gateway was lost before its answer was here',
-	advice: 'Check the network and the proxies between n8n and the gateway.',
+	advice: ['Check the network and the proxies between n8n and the gateway.'],
 };
 
 export const LOST_IN_ANSWER: Words = {
@@ -35,15 +50,20 @@ export const LOST_IN_ANSWER: Words = {
 	advice: LOST.advice,
 };
 
-export const TIMED_OUT: Words = {
+/** @param limit what bounds the time */
+export const timedOutBy = (limit: Control): Words => ({
 	title: 'The gateway did not answer in time',
-	advice: 'Raise the Timeout option if the request needs longer.',
-};
+	advice: [
+		'It may be overloaded, or something on the way to it slow.',
+		{ having: limit, say: `Raise the ${limit} option if the request needs longer.` },
+	],
+});
 
 export const CERTIFICATE: Words = {
 	title: 'The gateway’s TLS certificate is not accepted',
-	advice:
+	advice: [
 		'Check the host in the Base URL. The gateway needs a valid certificate for it; verification is not switched off, since the key would be readable on the way.',
+	],
 };
 
 export const WEB_PAGE = 'a web page (HTML) in place of JSON';

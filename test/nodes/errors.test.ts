@@ -364,8 +364,8 @@ describe('A fault of the network below HTTP', () => {
 		['ENOTFOUND', /cannot be reached \(ENOTFOUND\)/, /Base URL/, bounded],
 		['EAI_AGAIN', /cannot be reached/, /Base URL/, bounded],
 		['EHOSTUNREACH', /cannot be reached/, /Base URL/, bounded],
-		['ECONNABORTED', /did not answer in time/, /Timeout option/, reading],
-		['ETIMEDOUT', /did not answer in time/, /Timeout option/, reading],
+		['ECONNABORTED', /did not answer in time/, /overloaded/, reading],
+		['ETIMEDOUT', /did not answer in time/, /overloaded/, reading],
 		['ECONNRESET', /connection to the gateway was lost/, /network/, reading],
 		['EPIPE', /connection to the gateway was lost/, /network/, reading],
 		[

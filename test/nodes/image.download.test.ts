@@ -149,7 +149,12 @@ describe('A download', () => {
 	});
 
 	test.each<[string, Buffer, string, string]>([
-		['JPEG', Buffer.from('ffd8ffe000104a46494600', 'hex'), 'image/jpeg', 'jpg'],
+		[
+			'JPEG',
+			Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex'),
+			'image/jpeg',
+			'jpg',
+		],
 		['WebP', Buffer.from('RIFF\x10\0\0\0WEBPVP8 \0\0\0\0', 'latin1'), 'image/webp', 'webp'],
 		['GIF', Buffer.from('GIF89a\x01\0\x01\0\0\0\0;', 'latin1'), 'image/gif', 'gif'],
 	])('knows a %s file', async (_name, bytes, mimeType, extension) => {

@@ -148,6 +148,13 @@ describe('A model list that cannot be opened says why', () => {
 		expect(story.gateway.count()).toBe(1);
 	});
 
+	test('where the gateway asks to slow down, without advice about options that a list has not', async () => {
+		story.gateway.settings.intercept = () => errorReply(429, { retryAfter: 0 });
+		const error = await failToOpen();
+		expect(error.description).toMatch(/limit is reached/);
+		expect(error.description).not.toMatch(/option/i);
+	});
+
 	test('where it fails twice, after one more try', async () => {
 		story.gateway.settings.intercept = () => errorReply(429, { retryAfter: 0 });
 		expect((await failToOpen()).message).toMatch(/^The gateway asks to slow down \(HTTP 429\)/);

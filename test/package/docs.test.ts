@@ -8,6 +8,7 @@ import { normalizeApiKey } from '../../nodes/shared/client/api-key';
 import { normalizeBaseUrl } from '../../nodes/shared/client/base-url';
 import { faultFailure, IN_DOUBT_ADVICE } from '../../nodes/shared/client/failure';
 import { RETRY_TABLE } from '../../nodes/shared/client/retry';
+import { adviceFor, EVERY_CONTROL } from '../../nodes/shared/client/advice';
 import { STATUS_TABLE } from '../../nodes/shared/client/status-table';
 import { TransportFault, type FaultKind } from '../../nodes/shared/client/transport';
 import {
@@ -70,7 +71,7 @@ describe('what the README says of errors', () => {
 			Object.entries(STATUS_TABLE).map(([status, { title, advice }]) => ({
 				Status: status,
 				'What you read': title,
-				'What to do': advice,
+				'What to do': adviceFor(advice, EVERY_CONTROL),
 			})),
 		);
 	});

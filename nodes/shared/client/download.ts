@@ -1,4 +1,6 @@
+import { adviceFor, type Sentence } from './advice';
 import { CancelledError, DownloadError } from './errors';
+import { ImageEnd } from './image-end';
 import { IMAGE_TYPE_BYTES, imageType } from './image-type';
 import { notWaitedFor, pause, type Client } from './request';
 import { backoffMs } from './retry';
@@ -59,7 +61,10 @@ const MOST_REDIRECTS = 5;
  * @see contract, "Image task" (`image_url`, `expires_at`)
  */
 export async function downloadPicture<File>(
-	client: Pick<Client, 'time' | 'signal' | 'maxRetries' | 'deadline' | 'redact' | 'onRetry'>,
+	client: Pick<
+		Client,
+		'time' | 'signal' | 'maxRetries' | 'deadline' | 'redact' | 'controls' | 'onRetry'
+	>,
 	storage: Storage<File>,
 	url: string,
 	settings: DownloadSettings,
@@ -72,8 +77,9 @@ export async function downloadPicture<File>(
 			result.retryAfter !== undefined
 				? result.retryAfter * 1000
 				: backoffMs(retries, client.time.random());
-		if (!result.again || retries >= client.maxRetries) throw result.toError(url);
-		if (client.time.now() + waitMs > client.deadline) throw notWaitedFor(result.toError(url));
+		if (!result.again || retries >= client.maxRetries) throw result.toError(client, url);
+		if (client.time.now() + waitMs > client.deadline)
+			throw notWaitedFor(result.toError(client, url));
 		client.onRetry?.({ reason: result.message, waitMs, attempt: retries + 1 });
 		await pause(client, waitMs);
 	}
@@ -84,18 +90,18 @@ class DownloadFailure extends Error {
 	constructor(
 		message: string,
 		readonly again: boolean,
-		readonly advice: string,
+		readonly advice: Sentence,
 		readonly httpStatus?: number,
 		readonly retryAfter?: number,
 	) {
 		super(message);
 	}
 
-	toError(url: string): DownloadError {
+	toError({ controls }: Pick<Client, 'controls'>, url: string): DownloadError {
 		return new DownloadError(
 			`The image could not be downloaded from ${hostOf(url)}: ${this.message}`,
 			{
-				advice: `${this.advice} The image is done and paid for: fetch it with Task → Get and its task ID, without submitting it again.`,
+				advice: adviceFor([this.advice, PAID_FOR], controls),
 				retryable: this.again,
 				httpStatus: this.httpStatus,
 				retryAfter: this.retryAfter,
@@ -105,6 +111,9 @@ class DownloadFailure extends Error {
 }
 
 const LATER = 'This is a fault of the storage host or the network.';
+
+const PAID_FOR =
+	'The image is done and paid for: fetch it with Task → Get and its task ID, without submitting it again.';
 
 async function attempt<File>(
 	client: Pick<Client, 'time' | 'signal'>,
@@ -185,14 +194,17 @@ async function save<File>(
 	if (!type) throw notAnImage(reply, start, announced);
 	const { mimeType, extension } = type;
 	const name = settings.fileName(extension);
+	const end = new ImageEnd(mimeType);
 	let size = 0;
 	async function* checked() {
 		for await (const chunk of resumed(start, chunks)) {
 			size += chunk.length;
 			if (size > settings.maxBytes) throw tooLarge(settings.maxBytes);
+			end.pass(chunk);
 			yield chunk;
 		}
 		if (size < announced) throw incomplete(size, announced);
+		if (!end.reached) throw cutOff(extension, size);
 	}
 	const file = await reply.save({ name, mimeType }, checked());
 	return { file, name, mimeType, size };
@@ -246,13 +258,21 @@ function incomplete(size: number, announced: number): DownloadFailure {
 	return new DownloadFailure(`only ${size} of ${announced} bytes arrived`, true, LATER);
 }
 
+/** Nothing says how long the file should be, but its type says how it should end. */
+function cutOff(extension: string, size: number): DownloadFailure {
+	return new DownloadFailure(
+		`only a part of the ${extension} file arrived (${size} bytes, without its end)`,
+		true,
+		`${LATER} Where the image_url shows the whole picture in a browser, switch Download Images off and fetch it with an HTTP Request node.`,
+	);
+}
+
 function tooLarge(maxBytes: number): DownloadFailure {
 	const megabytes = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
-	return new DownloadFailure(
-		`it is larger than Max File Size (${megabytes} MB)`,
-		false,
-		'Raise the Max File Size option.',
-	);
+	return new DownloadFailure(`it is larger than Max File Size (${megabytes} MB)`, false, {
+		having: 'Max File Size',
+		say: 'Raise the Max File Size option.',
+	});
 }
 
 function statusFailure(

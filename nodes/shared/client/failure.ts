@@ -1,3 +1,4 @@
+import { adviceFor, type Advice, type Control } from './advice';
 import {
 	NetworkError,
 	quotable,
@@ -61,7 +62,7 @@ export function factsOf(
 
 /** A reply with an error status, as a failure. Contract, "Errors". */
 export function replyFailure(
-	{ redact, time }: { redact: Redact; time: Time },
+	{ redact, time, controls }: { redact: Redact; time: Time; controls?: ReadonlySet<string> },
 	reply: GatewayReply,
 ): Failure {
 	const { title, advice } = statusMeaning(reply.status);
@@ -69,7 +70,7 @@ export function replyFailure(
 	const retryAfter = retryAfterSeconds(reply.headers, time.now());
 	return {
 		outcome: statusOutcome(reply.status),
-		advice: said.message === HTML_MESSAGE ? `${advice} ${HTML_ADVICE}` : advice,
+		advice: adviceFor([...advice, said.message === HTML_MESSAGE ? HTML_ADVICE : ''], controls),
 		facts: {
 			httpStatus: reply.status,
 			type: said.type,
@@ -93,7 +94,7 @@ const FAULT_MEANINGS: Record<Exclude<FaultKind, 'cancelled'>, { title: string; a
 	},
 	timeout: {
 		title: 'The gateway did not answer in time',
-		advice: '',
+		advice: 'It may be overloaded, or something on the way to it slow.',
 	},
 	lost: {
 		title: 'The connection to the gateway was lost before its answer was here',
@@ -117,16 +118,24 @@ const FAULT_MEANINGS: Record<Exclude<FaultKind, 'cancelled'>, { title: string; a
 
 /**
  * A missing reply, as a failure.
- * @param limit the name of the option that bounds the time
+ * @param limit what bounds the time
+ * @param controls what of that its reader can set
  */
-export function faultFailure(fault: TransportFault, limit: string): Failure {
+export function faultFailure(
+	fault: TransportFault,
+	limit: Control,
+	controls?: ReadonlySet<string>,
+): Failure {
 	const kind = fault.kind as Exclude<FaultKind, 'cancelled'>;
 	const { title, advice } = FAULT_MEANINGS[kind];
 	const reason = fault.detail ?? fault.code;
-	const longer = `Raise the ${limit} option if the request needs longer.`;
+	const longer: Advice =
+		kind === 'timeout'
+			? [{ having: limit, say: `Raise the ${limit} option if the request needs longer.` }]
+			: [];
 	return {
 		outcome: faultOutcome(kind),
-		advice: kind === 'timeout' ? longer : advice,
+		advice: adviceFor([advice, ...longer], controls),
 		facts: {},
 		toError: (facts) => new NetworkError(reason ? `${title} (${reason})` : title, facts),
 	};

@@ -1,3 +1,4 @@
+import { adviceFor } from './advice';
 import {
 	AnswerError,
 	CancelledError,
@@ -163,7 +164,7 @@ export async function waitForImageTask(
 		if (step.next === 'completed') return { end: 'completed', seen };
 		if (step.next === 'failed') throw failedTask(client, taskId, seen.task);
 		if (step.next === 'giveUp') {
-			return { end: 'timedOut', seen, error: timedOut(taskId, seen, step) };
+			return { end: 'timedOut', seen, error: timedOut(client, taskId, seen, step) };
 		}
 		state = step.state;
 		try {
@@ -281,7 +282,7 @@ function unknownTask(taskId: string, { facts }: StatusError): UnknownTaskError {
 
 /** The error of a task whose status is `failed`. */
 export function failedTask(
-	client: Pick<Client, 'redact'>,
+	client: Pick<Client, 'redact' | 'controls'>,
 	taskId: string,
 	{ error, http_status }: ImageTask,
 ): FailedTaskError {
@@ -296,16 +297,18 @@ export function failedTask(
 		type: said(error?.type),
 		code: said(error?.code),
 		retryable: outcome === 'rateLimited' || outcome === 'unavailable',
-		advice: [
-			meaning ? meaning.advice : '',
-			'Change the request if the reason asks for it, and submit a new task; this one will not be done.',
-		]
-			.filter(Boolean)
-			.join(' '),
+		advice: adviceFor(
+			[
+				...(meaning ? meaning.advice : []),
+				'Change the request if the reason asks for it, and submit a new task; this one will not be done.',
+			],
+			client.controls,
+		),
 	});
 }
 
 function timedOut(
+	{ controls }: Client,
 	taskId: string,
 	{ task }: Observation,
 	{ because, waitMs }: { because: 'deadline' | 'expiry'; waitMs: number },
@@ -324,6 +327,12 @@ function timedOut(
 		: new TaskError('The image was not done within Max Wait', {
 				taskId,
 				retryable: true,
-				advice: `${wait} The task goes on and may be charged: do not submit it again, fetch it with Task → Wait and its task ID.${expires} Raise the Max Wait option for images that take longer.`,
+				advice: adviceFor(
+					[
+						`${wait} The task goes on and may be charged: do not submit it again, fetch it with Task → Wait and its task ID.${expires}`,
+						{ having: 'Max Wait', say: 'Raise the Max Wait option for images that take longer.' },
+					],
+					controls,
+				),
 			});
 }

@@ -1,3 +1,4 @@
+import type { Control } from './advice';
 import { AnswerError, CancelledError, quotable, type ModelAccessError } from './errors';
 import {
 	factsOf,
@@ -38,6 +39,8 @@ export interface Client {
 	deadline: number;
 	/** Takes secrets out of text that somebody else wrote. */
 	redact: Redact;
+	/** Fields and options that an advice may name, as its reader sees them; absent: none. */
+	controls?: ReadonlySet<string>;
 	/** Told of each wait, for logs. */
 	onRetry?: (retry: { reason: string; waitMs: number; attempt: number }) => void;
 }
@@ -102,7 +105,7 @@ export async function openExchange(
  * and turns every outcome into a success reply or a typed error.
  *
  * @param kind decides the column of the retry table
- * @param limit the name of the option that bounds the time of one request
+ * @param limit what bounds the time of one request
  * @param send sends it once, and resolves with a reply of any status
  * @throws {StatusError} the gateway answered with an error
  * @throws {NetworkError} no reply came
@@ -112,7 +115,7 @@ export async function openExchange(
 async function attempts<Reply extends GatewayReply | OpenReply>(
 	client: Client,
 	kind: RequestKind,
-	limit: string,
+	limit: Control,
 	send: () => Promise<Reply>,
 ): Promise<Reply> {
 	let internalErrors = 0;
@@ -153,7 +156,7 @@ function cancelled(kind: RequestKind, inDoubt: boolean): CancelledError {
 async function attempt<Reply extends GatewayReply | OpenReply>(
 	client: Client,
 	kind: RequestKind,
-	limit: string,
+	limit: Control,
 	send: () => Promise<Reply>,
 ): Promise<{ reply: Reply } | { failure: Failure }> {
 	try {
@@ -161,7 +164,7 @@ async function attempt<Reply extends GatewayReply | OpenReply>(
 		if (reply.status < 300) return { reply };
 		return { failure: replyFailure(client, 'body' in reply ? reply : await reply.whole()) };
 	} catch (error) {
-		return { failure: faultFailure(faultOf(client, kind, error), limit) };
+		return { failure: faultFailure(faultOf(client, kind, error), limit, client.controls) };
 	}
 }
 

@@ -1,3 +1,4 @@
+import { adviceFor, type Sentence } from './advice';
 import { CancelledError, ModelAccessError, quotable, StreamError } from './errors';
 import { decode, readEvents } from './event-stream';
 import { IN_DOUBT_ADVICE, requestIdOf } from './failure';
@@ -5,7 +6,7 @@ import { openExchange, parseAnswer, type Client } from './request';
 import { createdResponse, type CreatedResponse } from './response';
 import { spokenText } from './response-output';
 import { ResponseAssembly, type StreamEnd } from './response-assembly';
-import { TransportFault, type OpenReply } from './transport';
+import { header, TransportFault, type OpenReply } from './transport';
 import { Watch } from './watch';
 
 export interface StreamSettings {
@@ -65,15 +66,19 @@ async function read(
 		if (!told) tell(spokenText(created.response));
 		return created;
 	};
+	const fromDocument = (body: string) =>
+		finished(createdResponse(client, parseAnswer(client, 'response', { ...reply, body })));
 	const text = decode(watch.noting(reply.chunks));
 	const head = await beginning(text);
 	if (/^[{<]/.test(head.trimStart())) {
 		const document = [head];
 		for await (const piece of text) document.push(piece);
-		const answer = parseAnswer(client, 'response', { ...reply, body: document.join('') });
-		return finished(createdResponse(client, answer));
+		return fromDocument(document.join(''));
 	}
-	for await (const event of readEvents(resumed(head, text))) {
+	/** All that came before the first event: where there is none, it was no stream. */
+	let before: string[] | undefined = [];
+	for await (const event of readEvents(resumed(head, text, (piece) => before?.push(piece)))) {
+		before = undefined;
 		const end = assembly.take(event, tell);
 		if (end?.kind === 'error') throw failedStream(client, end);
 		if (end?.kind === 'response') {
@@ -86,6 +91,9 @@ async function read(
 			return finished(createdResponse(client, answer));
 		}
 	}
+	const isStream = /event-stream/i.test(header(reply.headers, 'content-type') ?? '');
+	const isComment = head.startsWith(':');
+	if (before && !isStream && !isComment) return fromDocument(before.join(''));
 	throw new StreamError('The answer ended before it was complete', {
 		advice: IN_DOUBT_ADVICE.response,
 		retryable: false,
@@ -103,9 +111,18 @@ async function beginning(text: AsyncGenerator<string>): Promise<string> {
 	}
 }
 
-async function* resumed(head: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+/** @param onPiece told of each piece before it goes on */
+async function* resumed(
+	head: string,
+	rest: AsyncGenerator<string>,
+	onPiece: (piece: string) => void,
+): AsyncGenerator<string> {
+	onPiece(head);
 	yield head;
-	yield* rest;
+	for await (const piece of rest) {
+		onPiece(piece);
+		yield piece;
+	}
 }
 
 function failedStream(
@@ -149,27 +166,32 @@ function connectionError(client: Client, watch: Watch, error: unknown): ModelAcc
 	const expired = watch.expired ?? (watch.silentTooLong ? 'idle' : undefined);
 	if (expired === 'idle') {
 		return interrupted(
+			client,
 			`Nothing arrived for ${watch.limits.idleMs / 1000} s in the middle of the answer`,
-			'Raise the Idle Timeout option if the model pauses for longer.',
+			{
+				having: 'Idle Timeout',
+				say: 'Raise the Idle Timeout option if the model pauses for longer.',
+			},
 		);
 	}
 	if (expired === 'total') {
-		return interrupted(
-			`The answer was not complete within ${client.timeoutMs / 1000} s`,
-			'Raise the Timeout option if answers take longer.',
-		);
+		return interrupted(client, `The answer was not complete within ${client.timeoutMs / 1000} s`, {
+			having: 'Timeout',
+			say: 'Raise the Timeout option if answers take longer.',
+		});
 	}
 	const { kind, code } = error as TransportFault;
 	if (kind === 'cancelled') return new CancelledError(IN_DOUBT_ADVICE.response);
 	return interrupted(
+		client,
 		`The connection was lost in the middle of the answer${code ? ` (${code})` : ''}`,
 		'Check the network and the proxies between n8n and the gateway.',
 	);
 }
 
-function interrupted(message: string, advice: string): StreamError {
+function interrupted({ controls }: Client, message: string, advice: Sentence): StreamError {
 	return new StreamError(message, {
-		advice: `${IN_DOUBT_ADVICE.response} ${advice}`,
+		advice: adviceFor([IN_DOUBT_ADVICE.response, advice], controls),
 		retryable: false,
 		inDoubt: true,
 	});

@@ -1,9 +1,11 @@
+import type { Advice } from './advice';
+
 /** What a status of the contract's table means and what its receiver can do. */
 export interface StatusMeaning {
 	/** What happened, in a few words, as the message begins. */
 	title: string;
-	/** What to do, in sentences. */
-	advice: string;
+	/** What to do. */
+	advice: Advice;
 }
 
 /**
@@ -13,56 +15,62 @@ export interface StatusMeaning {
 export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	400: {
 		title: 'The gateway refused the request as invalid',
-		advice:
+		advice: [
 			'Fix the request: a field is missing, has the wrong type, or is not allowed here. It is not sent again unchanged.',
+		],
 	},
 	401: {
 		title: 'The gateway did not accept the API key',
-		advice:
+		advice: [
 			'Fix the credential: the key is incomplete, revoked, expired or disabled. Copy it again from the gateway’s console or create a new one.',
+		],
 	},
 	403: {
 		title: 'The gateway does not permit this',
-		advice:
+		advice: [
 			'The key, its account, its group or the capability (such as images) is not permitted, or the balance is used up. Change that in the gateway’s console; trying again at once does not help.',
+		],
 	},
 	404: {
 		title: 'The gateway does not know this address or model',
-		advice:
+		advice: [
 			'Check the Base URL of the credential (it ends in /v1), and that the model is in the list of this key. For images the gateway may have its asynchronous tasks switched off.',
+		],
 	},
 	408: {
 		title: 'The request did not complete in time',
-		advice: 'Check the time-outs on the way to the gateway.',
+		advice: ['Check the time-outs on the way to the gateway.'],
 	},
 	413: {
 		title: 'The request is too large for the gateway',
-		advice: 'Shrink or split the input or the file. It is not sent again unchanged.',
+		advice: ['Shrink or split the input or the file. It is not sent again unchanged.'],
 	},
 	429: {
 		title: 'The gateway asks to slow down',
-		advice:
-			'A queue, concurrency, rate or quota limit is reached. Work on fewer items at once (option Concurrency), wait, or raise the limit in the gateway’s console.',
+		advice: [
+			'A queue, concurrency, rate or quota limit is reached. Wait, or raise the limit in the gateway’s console.',
+			{ having: 'Concurrency', say: 'Work on fewer items at once by the option Concurrency.' },
+		],
 	},
 	499: {
 		title: 'The connection was closed before the gateway answered',
-		advice: 'Check the time-outs of proxies between n8n and the gateway.',
+		advice: ['Check the time-outs of proxies between n8n and the gateway.'],
 	},
 	500: {
 		title: 'The gateway had an internal error',
-		advice: 'Report it to the gateway’s operator if it stays.',
+		advice: ['Report it to the gateway’s operator if it stays.'],
 	},
 	502: {
 		title: 'The gateway got an abnormal reply from the model’s provider',
-		advice: 'Confirm with a minimal request, such as Model → Get Many.',
+		advice: ['Confirm with a minimal request, such as Model → Get Many.'],
 	},
 	503: {
 		title: 'The gateway is overloaded or a part of it is unavailable',
-		advice: 'Wait a while, then try again.',
+		advice: ['Wait a while, then try again.'],
 	},
 	504: {
 		title: 'The gateway waited too long for the model',
-		advice: 'Shorten the task, or turn on Stream for long answers.',
+		advice: ['Shorten the task.', { having: 'Stream', say: 'Turn on Stream for long answers.' }],
 	},
 };
 
@@ -76,18 +84,19 @@ export function statusMeaning(status: number): StatusMeaning {
 	if (status < 400) {
 		return {
 			title: 'The gateway’s address redirects to another one',
-			advice:
+			advice: [
 				'Redirects are not followed, since the key would go to the other address. Check the Base URL of the credential: http in place of https, a missing path or a login page are usual causes.',
+			],
 		};
 	}
 	if (status < 500) {
 		return {
 			title: 'The gateway refused the request',
-			advice: 'Check the request and the credential. It is not sent again unchanged.',
+			advice: ['Check the request and the credential. It is not sent again unchanged.'],
 		};
 	}
 	return {
 		title: 'The gateway failed',
-		advice: 'Report it to the gateway’s operator if it stays.',
+		advice: ['Report it to the gateway’s operator if it stays.'],
 	};
 }

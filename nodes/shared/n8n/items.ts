@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import type { Client } from '../client/request';
 import type { Time } from '../client/time';
 import { connect, type Connection } from './connection';
+import { controlsOf } from './controls';
 import type { Ledger, PaidWork } from './ledger';
 import type { Operation } from './operation';
 import { numberParameter } from './parameters';
@@ -56,6 +57,7 @@ export async function runItems(
 ): Promise<INodeExecutionData[][]> {
 	const items = context.getInputData();
 	const run = new Run(context);
+	const controls = controlsOf(operation);
 	const outputs = new Map<number, INodeExecutionData[]>();
 	try {
 		const shared = await run.begin(async () => ({
@@ -71,7 +73,9 @@ export async function runItems(
 					const output = await run.item(
 						index,
 						async (itemRun) =>
-							await operation.run(itemScope(context, shared.connection, itemRun, run)),
+							await operation.run(
+								itemScope(context, { ...shared.connection, controls }, itemRun, run),
+							),
 					);
 					if (output) outputs.set(index, output);
 				});
@@ -95,7 +99,7 @@ function concurrencyOf(context: IExecuteFunctions): number {
 
 function itemScope(
 	context: IExecuteFunctions,
-	connection: Connection,
+	connection: Connection & Pick<Client, 'controls'>,
 	itemRun: ItemRun,
 	run: Run,
 ): ItemScope {
@@ -110,6 +114,7 @@ function itemScope(
 			transport: connection.transport,
 			time: connection.time,
 			redact: connection.redact,
+			controls: connection.controls,
 			signal: itemRun.stopped,
 			cancel: itemRun.cancelled,
 			onRetry: ({ reason, waitMs, attempt }) =>

@@ -78,7 +78,28 @@ export const EXTRA_FAULTS: NamedFault[] = [
 ];
 
 /** A document of about so many bytes, made when it is asked for. */
-export const largeDocument = (megabytes: number): NamedFault =>
-	changed(`a document of ${megabytes} MB`, (json) =>
-		withField('x_padding', `"${'p'.repeat(megabytes * 2 ** 20)}"`)(json),
-	);
+export function largeDocument(megabytes: number): NamedFault {
+	const padding = Buffer.alloc(megabytes * 2 ** 20, 'p');
+	/** JSON with a long field in the object that begins at `start`. */
+	const padded = (json: string, start = json.indexOf('{')) =>
+		Buffer.concat([
+			Buffer.from(`${json.slice(0, start)}{"x_padding":"`),
+			padding,
+			Buffer.from(`",${json.slice(start + 1)}`),
+		]);
+	return {
+		name: `a document of ${megabytes} MB`,
+		stage: 'after',
+		make: async ({ route, reply }) => {
+			if (!reply || reply.status >= 300) return undefined;
+			const { status, body } = await rawReply(reply);
+			if (route === 'picture') {
+				const headers = { 'Content-Type': 'application/json' };
+				return { kind: 'reply', status, headers, body: padded('{"object":"file"}') };
+			}
+			const text = body.toString();
+			const start = reply.stream ? text.lastIndexOf('data: {') + 'data: '.length : undefined;
+			return { kind: 'reply', status, headers: reply.headers, body: padded(text, start) };
+		},
+	};
+}

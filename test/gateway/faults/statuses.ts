@@ -9,7 +9,13 @@ export const CONTRACT_STATUSES = [
 ] as const;
 
 /** What an error reply can hold. */
-export type ErrorContent = 'JSON' | 'nothing' | 'plain text' | 'a web page' | '{}' | '1 MB of text';
+export type ErrorContent =
+	| 'JSON'
+	| 'nothing'
+	| 'plain text'
+	| 'a web page'
+	| '{}'
+	| '256 KB of text';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
@@ -27,9 +33,9 @@ const CONTENTS: Record<ErrorContent, (status: number) => Pick<RepliedFault, 'hea
 	}),
 	'a web page': () => ({ headers: { 'Content-Type': 'text/html' }, body: PAGE }),
 	'{}': () => ({ headers: JSON_TYPE, body: '{}' }),
-	'1 MB of text': () => ({
+	'256 KB of text': () => ({
 		headers: { 'Content-Type': 'text/plain' },
-		body: 'very '.repeat(200_000),
+		body: 'very '.repeat(52_429),
 	}),
 };
 

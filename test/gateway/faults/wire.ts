@@ -43,6 +43,11 @@ const replacing = (reply: RawReply, ...headers: RawReply['headers']): RawReply =
 	],
 });
 
+const withoutLength = (reply: RawReply): RawReply => ({
+	...reply,
+	headers: reply.headers.filter(([name]) => name.toLowerCase() !== 'content-length'),
+});
+
 /** Nothing more is sent; who waits on the gateway's clock (a stream, a download) sees time pass. */
 async function silence({ gone }: AnyExchange, { time }: FaultSetting) {
 	for (;;) await pause(time, HOUR, gone);
@@ -66,6 +71,16 @@ export const CONNECTION_FAULTS: NamedFault[] = [
 	written('half a body, then closed', async (reply, { res }) => {
 		const wire = wireOf(reply);
 		await writeRaw(res, wire.subarray(0, wire.length - half(reply.body).length), 'cut');
+	}),
+	written('half a body of a length that nobody named', async (reply, { res }) => {
+		const head = headOf(withoutLength(reply));
+		await writeRaw(res, Buffer.concat([Buffer.from(head, 'latin1'), half(reply.body)]));
+	}),
+	written('half a body in chunks, then closed', async (reply, { res }) => {
+		const head = headOf(replacing(withoutLength(reply), ['Transfer-Encoding', 'chunked']));
+		const part = half(reply.body);
+		const chunk = [Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')];
+		await writeRaw(res, Buffer.concat([Buffer.from(head, 'latin1'), ...chunk]), 'cut');
 	}),
 	written('a whole reply, then a reset', async (reply, { res }) => {
 		await writeRaw(res, wireOf(reply), 'end');

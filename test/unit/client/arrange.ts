@@ -1,3 +1,4 @@
+import { EVERY_CONTROL } from '../../../nodes/shared/client/advice';
 import { keyRedactor } from '../../../nodes/shared/client/api-key';
 import { ModelAccessError } from '../../../nodes/shared/client/errors';
 import type { Client } from '../../../nodes/shared/client/request';
@@ -105,6 +106,7 @@ export function arrange(
 		timeoutMs: 60_000,
 		deadline: START + HOUR,
 		redact: keyRedactor(KEY),
+		controls: EVERY_CONTROL,
 		...overrides,
 	};
 	const drive = async <T>(work: Promise<T>) => await time.drive(work);

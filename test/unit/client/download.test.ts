@@ -50,6 +50,45 @@ function storing(script: Stored[], arrangement: Arrangement = {}) {
 	};
 }
 
+describe('a picture whose file ends too early', () => {
+	const whole = Buffer.from(
+		'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
+		'base64',
+	);
+	const stored = (body: Buffer): Stored => ({
+		status: 200,
+		headers: { 'content-type': 'image/png' },
+		body: [body.subarray(0, 20), body.subarray(20)],
+	});
+	const half = stored(whole.subarray(0, 50));
+
+	test('is fetched again, where nobody said how long it is', async () => {
+		const { download, storage, retries } = storing([half, half, stored(whole)]);
+
+		await expect(download()).resolves.toMatchObject({ size: whole.length });
+		expect(storage.saved).toHaveLength(1);
+		expect(retries.map(({ reason }) => reason)).toEqual([
+			'only a part of the png file arrived (50 bytes, without its end)',
+			'only a part of the png file arrived (50 bytes, without its end)',
+		]);
+	});
+
+	test('is an error in the end, and there is another way to it', async () => {
+		const { failing, storage } = storing([half]);
+
+		const error = await failing();
+		expect(error.message).toContain('only a part of the png file arrived');
+		expect(error.facts).toMatchObject({ retryable: true });
+		expect(error.facts.advice).toMatch(/switch Download Images off.*HTTP Request.*paid for/);
+		expect(storage.saved).toHaveLength(0);
+	});
+
+	test('is whole with bytes behind its end', async () => {
+		const { download } = storing([stored(Buffer.concat([whole, Buffer.alloc(9)]))]);
+		await expect(download()).resolves.toMatchObject({ size: whole.length + 9 });
+	});
+});
+
 describe('a picture is fetched', () => {
 	test('whole, into the storage, named and typed by its bytes', async () => {
 		const { download, storage, sent } = storing([

@@ -409,10 +409,7 @@ describe('A reply that is no stream', () => {
 	});
 
 	test.each<[string, Chunks]>([
-		['nothing', []],
-		['white space', [bytes('\n \n')]],
 		['comments', [bytes(': hello\n\n: bye\n\n')]],
-		['words', [bytes('upstream is busy')]],
 		['[DONE] alone', [bytes('data: [DONE]\n\n')]],
 	])('%s is an end before it was complete', async (_name, chunks) => {
 		const { error, seen } = await failureOf(chunks);
@@ -421,6 +418,32 @@ describe('A reply that is no stream', () => {
 		expect(error.facts).not.toHaveProperty('partialText');
 		expect(error.facts.advice).toContain('may have been executed and charged');
 		expect(seen.sent).toHaveLength(1);
+	});
+
+	test('nothing is an end before it was complete, where it is said to be a stream', async () => {
+		const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
+		const { error } = await failureOf([], { headers });
+		expect(error.message).toBe('The answer ended before it was complete');
+	});
+
+	test.each<[string, string, RegExp]>([
+		['nothing', '', /^The gateway answered with nothing in place of JSON$/],
+		['white space', '\n \n', /^The gateway answered with nothing in place of JSON$/],
+		['words', 'upstream is busy', /^The gateway’s answer is not JSON: upstream is busy$/],
+		['null', 'null', /is not as expected: Expected object, received null$/],
+		['a list', '[]', /is not as expected: Expected object, received array$/],
+		['a number', '42', /is not as expected: Expected object, received number$/],
+		['a text', '"done"', /is not as expected: Expected object, received string$/],
+	])('%s is named, in any pieces', async (_name, text, message) => {
+		const whole = bytes(text);
+		for (const chunks of [[whole], Array.from(whole, (byte) => Uint8Array.of(byte))]) {
+			const { error, seen } = await failureOf(chunks);
+			expect(error).toBeInstanceOf(AnswerError);
+			expect(error.message).toMatch(message);
+			expect(error.facts).toMatchObject({ retryable: false, inDoubt: true });
+			expect(error.facts.advice).toContain('may have been executed and charged');
+			expect(seen.sent).toHaveLength(1);
+		}
 	});
 
 	test('an error status is an error as any other, with its reason', async () => {

@@ -1,0 +1,4 @@
+import { RETRY_AFTER } from './matrix';
+import { walkGroups } from './walk';
+
+walkGroups((group) => group === RETRY_AFTER);

@@ -1,0 +1,4 @@
+import { STATUSES } from './matrix';
+import { walkGroups } from './walk';
+
+walkGroups((group) => group === STATUSES);

@@ -1,0 +1,18 @@
+import { runInThisContext } from 'node:vm';
+
+/** The process itself: a test framework shows its own to what it runs. */
+export const host = runInThisContext('process') as NodeJS.Process;
+
+/** Rejections that nobody handled since the watch began. */
+export interface RejectionWatch {
+	readonly seen: unknown[];
+	stop(): void;
+}
+
+/** Begins to take down each rejection that nobody handles. */
+export function watchRejections(): RejectionWatch {
+	const seen: unknown[] = [];
+	const note = (reason: unknown) => void seen.push(reason);
+	host.on('unhandledRejection', note);
+	return { seen, stop: () => host.off('unhandledRejection', note) };
+}

@@ -1,0 +1,125 @@
+import { PNG } from 'pngjs';
+import { ImageEnd } from '../../../nodes/shared/client/image-end';
+
+const bytes = (...parts: Array<string | number[]>) =>
+	Buffer.concat(
+		parts.map((part) =>
+			typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part),
+		),
+	);
+
+const png = PNG.sync.write(new PNG({ width: 3, height: 2 }));
+
+/** A JPEG as its specification has it: thumbnail in a segment, two scans, stuffed and restarted data. */
+const jpeg = bytes(
+	[0xff, 0xd8],
+	[0xff, 0xe1, 0, 10],
+	[0xff, 0xd8, 0xff, 0xda, 0xff, 0xd9, 1, 2],
+	[0xff, 0xdb, 0, 4, 7, 7],
+	[0xff, 0xda, 0, 3, 9],
+	[1, 2, 0xff, 0, 3, 0xff, 0xd0, 4, 5, 0xff, 0xff, 0xc4, 0, 3, 8],
+	[0xff, 0xda, 0, 2, 6, 6, 0xff, 0xd9],
+);
+
+/** An animation: two palettes, a comment, two pictures. */
+const gif = bytes(
+	'GIF89a',
+	[2, 0, 2, 0, 0x80, 0, 0],
+	[0, 0, 0, 255, 255, 255],
+	[0x21, 0xfe, 3, 0x3b, 0x3b, 0x3b, 0],
+	[0x2c, 0, 0, 0, 0, 2, 0, 2, 0, 0x80, 1, 2, 3, 4, 5, 6, 2, 2, 0x3b, 0x0a, 0],
+	[0x21, 0xf9, 4, 0, 0, 0, 0, 0],
+	[0x2c, 0, 0, 0, 0, 2, 0, 2, 0, 0, 2, 1, 0x3b, 1, 9, 0],
+	[0x3b],
+);
+
+const webp = bytes(
+	'RIFF',
+	[24, 0, 0, 0],
+	'WEBPVP8 ',
+	[12, 0, 0, 0],
+	[1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6],
+);
+
+const avif = bytes(
+	[0, 0, 0, 16],
+	'ftypavif',
+	[0, 0, 0, 0],
+	[0, 0, 0, 12],
+	'meta',
+	[1, 2, 3, 4],
+	[0, 0, 0, 1],
+	'mdat',
+	[0, 0, 0, 0, 0, 0, 0, 20],
+	[1, 2, 3, 4],
+);
+
+/** Each with the bytes at its end that may be missing without harm to the picture. */
+const FILES: Array<[name: string, mimeType: string, file: Buffer, spare: number]> = [
+	['PNG', 'image/png', png, 4],
+	['JPEG', 'image/jpeg', jpeg, 0],
+	['GIF', 'image/gif', gif, 1],
+	['WebP', 'image/webp', webp, 8],
+	['AVIF', 'image/avif', avif, 0],
+	['HEIC', 'image/heic', avif, 0],
+];
+
+function whole(mimeType: string, file: Buffer, size = file.length): boolean {
+	const end = new ImageEnd(mimeType);
+	for (let at = 0; at < file.length; at += size) end.pass(file.subarray(at, at + size));
+	return end.reached;
+}
+
+describe.each(FILES)('%s', (_name, mimeType, file, spare) => {
+	test('is whole in one piece and in pieces of any size', () => {
+		for (let size = 1; size <= file.length; size++)
+			expect([size, whole(mimeType, file, size)]).toEqual([size, true]);
+	});
+
+	test.each([
+		['zeros', Buffer.alloc(3)],
+		['text', Buffer.from('made by an encoder')],
+		['another picture', png],
+	])('is whole with %s behind its end', (_what, more) => {
+		expect(whole(mimeType, Buffer.concat([file, more]))).toBe(true);
+	});
+
+	test('is not whole where it is cut', () => {
+		const half = file.subarray(0, file.length / 2);
+		expect(whole(mimeType, half)).toBe(false);
+		expect(whole(mimeType, file.subarray(0, file.length - spare - 1))).toBe(false);
+	});
+
+	test('is whole where nothing but its very end is missing', () => {
+		expect(whole(mimeType, file.subarray(0, file.length - spare))).toBe(true);
+	});
+});
+
+test('at most points a cut file is told from a whole one', () => {
+	for (const [name, mimeType, file, spare] of FILES) {
+		const cuts = Array.from({ length: file.length - spare - 1 }, (_unused, at) => at);
+		const taken = cuts.filter((at) => whole(mimeType, file.subarray(0, at)));
+		// A GIF between two blocks and an AVIF between two boxes look finished.
+		expect([name, taken.length <= (mimeType === 'image/png' ? 0 : 9)]).toEqual([name, true]);
+		if (name === 'PNG' || name === 'JPEG' || name === 'WebP')
+			expect([name, taken]).toEqual([name, []]);
+	}
+});
+
+test.each([
+	['a PNG of other chunks', 'image/png', bytes('\x89PNG\r\n\x1a\n', Array(40).fill(7) as number[])],
+	['a JPEG whose segment has no length', 'image/jpeg', bytes([0xff, 0xd8, 0xff, 0xe0, 0, 0, 1, 2])],
+	[
+		'a GIF with a block that nobody knows',
+		'image/gif',
+		bytes('GIF89a', [1, 0, 1, 0, 0, 0, 0, 0x77, 1]),
+	],
+	['a WebP that was streamed', 'image/webp', bytes('RIFF', [255, 255, 255, 255], 'WEBPVP8 ', [9])],
+	['a WebP of no length', 'image/webp', bytes('RIFF', [0, 0, 0, 0], 'WEBPVP8 ', [9])],
+	['an AVIF whose last box goes on to the end', 'image/avif', bytes([0, 0, 0, 0], 'mdat', [1, 2])],
+	['an AVIF of other boxes', 'image/avif', bytes([0, 0, 0, 9], [1, 2, 3, 4], [1, 2])],
+	['an SVG', 'image/svg+xml', bytes('<svg>')],
+	['a TIFF', 'image/tiff', bytes('II*\0')],
+])('%s counts as whole: nothing can be told of it', (_name, mimeType, file) => {
+	expect(whole(mimeType, file)).toBe(true);
+});
