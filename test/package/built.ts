@@ -18,9 +18,16 @@ export interface Manifest {
 	engines: { node: string };
 	main: string;
 	files: string[];
-	n8n: { n8nNodesApiVersion: number; strict: boolean; credentials: string[]; nodes: string[] };
+	n8n: {
+		n8nNodesApiVersion: number;
+		aiNodeSdkVersion: number;
+		strict: boolean;
+		credentials: string[];
+		nodes: string[];
+	};
 	scripts: Record<string, string>;
 	peerDependencies: Record<string, string>;
+	peerDependenciesMeta: Record<string, { optional: boolean }>;
 	dependencies: Record<string, string>;
 	devDependencies: Record<string, string>;
 }

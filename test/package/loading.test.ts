@@ -43,7 +43,11 @@ function operations({ properties }: INodeTypeDescription) {
 
 describe("n8n's own loader, on the installed package", () => {
 	it('knows each node and credential by the name that workflows save', () => {
-		expect(Object.keys(loader.known.nodes).sort()).toEqual(['modelAccess', 'modelAccessImage']);
+		expect(Object.keys(loader.known.nodes).sort()).toEqual([
+			'lmChatModelAccess',
+			'modelAccess',
+			'modelAccessImage',
+		]);
 		expect(Object.keys(loader.known.credentials)).toEqual(['modelAccessApi']);
 		const known = [
 			...Object.values(loader.known.nodes),
@@ -54,7 +58,11 @@ describe("n8n's own loader, on the installed package", () => {
 
 	it('ties the credential to its nodes, and leaves it to the HTTP Request node too', () => {
 		const { supportedNodes, httpRequestNode, test } = credential('modelAccessApi');
-		expect(supportedNodes?.slice().sort()).toEqual(['modelAccess', 'modelAccessImage']);
+		expect(supportedNodes?.slice().sort()).toEqual([
+			'lmChatModelAccess',
+			'modelAccess',
+			'modelAccessImage',
+		]);
 		expect(httpRequestNode).toBeUndefined();
 		expect(test).toBeDefined();
 	});
@@ -64,12 +72,11 @@ describe("n8n's own loader, on the installed package", () => {
 	});
 });
 
-describe.each(['modelAccess', 'modelAccessImage'])('%s, loaded', (name) => {
+describe.each(['lmChatModelAccess', 'modelAccess', 'modelAccessImage'])('%s, loaded', (name) => {
 	it('has its version and the package version', () => {
 		expect(node(name)).toMatchObject({
 			version: 1,
 			communityNodePackageVersion: manifest.version,
-			usableAsTool: true,
 		});
 	});
 
@@ -88,6 +95,22 @@ describe.each(['modelAccess', 'modelAccessImage'])('%s, loaded', (name) => {
 			nodeVersion: '1.0',
 			codexVersion: '1.0',
 		});
+	});
+});
+
+describe('the chat model, loaded', () => {
+	it('stands among the chat models of the nodes panel, where n8n’s own ones are', () => {
+		expect(node('lmChatModelAccess').codex?.subcategories).toEqual({
+			AI: ['Language Models', 'Root Nodes'],
+			'Language Models': ['Chat Models (Recommended)'],
+		});
+		expect(node('lmChatModelAccess').outputs).toEqual(['ai_languageModel']);
+	});
+});
+
+describe.each(['modelAccess', 'modelAccessImage'])('the operations of %s, loaded', (name) => {
+	it('are there for an agent as tools', () => {
+		expect(node(name).usableAsTool).toBe(true);
 	});
 
 	it('previews the output of each operation before it has run', () => {

@@ -44,6 +44,12 @@ describe('what n8n and npm read in package.json', () => {
 		}
 	});
 
+	it('asks for no second copy of n8n’s kit for AI nodes, and not for a new n8n', () => {
+		expect(manifest.n8n.aiNodeSdkVersion).toBe(1);
+		expect(manifest.peerDependencies).toHaveProperty(['@n8n/ai-node-sdk'], '*');
+		expect(manifest.peerDependenciesMeta).toEqual({ '@n8n/ai-node-sdk': { optional: true } });
+	});
+
 	it('runs nothing on install', () => {
 		const onInstall = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'];
 		expect(Object.keys(manifest.scripts).filter((name) => onInstall.includes(name))).toEqual([]);
