@@ -11,6 +11,7 @@ import { requireText } from '../shared/client/require-text';
 import { incompleteReason } from '../shared/client/response-output';
 import type { Time } from '../shared/client/time';
 import { connect } from '../shared/n8n/connection';
+import { controlsOf } from '../shared/n8n/controls';
 import { nodeError, redacted } from '../shared/n8n/errors';
 import { modelPicker } from '../shared/n8n/model-picker';
 import {
@@ -107,6 +108,7 @@ async function settingsOf(
 			transport: connection.transportUntil(cancel),
 			time,
 			redact: connection.redact,
+			controls: controlsOf({ properties }),
 			signal: cancel,
 			timeoutMs,
 			maxRetries,
