@@ -376,3 +376,19 @@ test('every step of a task is told to the editor once, and to the log each time'
 	]);
 	expect(run.logs.filter(({ message }) => message.includes(`${id} is processing`))).toHaveLength(2);
 });
+
+test('the log names each accepted task before its wait begins, since it outlives the process', async () => {
+	const run = await story.image(generateImage(), { items: itemsOf({}, {}) });
+
+	const messages = run.logs.map(({ message }) => message);
+	const ids = story.gateway.tasks.map(({ id }) => id);
+	expect(ids).toHaveLength(2);
+	for (const id of ids) {
+		const [first] = run.logs.filter(({ message }) => message.includes(id));
+		expect(first?.level).toBe('info');
+		expect(first?.message).toMatch(
+			/^Execution \S+, node "[^"]+", item [01]: image task \S+ was accepted$/,
+		);
+	}
+	expect(messages.filter((message) => message.endsWith('was accepted'))).toHaveLength(2);
+});

@@ -228,7 +228,7 @@ describe('What a waiting node tells', () => {
 				`Image task ${id}: ${status}`,
 			]),
 		);
-		const lines = run.logs.filter(({ message }) => message.includes(id));
+		const lines = run.logs.filter(({ message }) => message.includes(`${id} is `));
 		// The answer to the submission, and five looks.
 		expect(lines.map(({ level }) => level)).toEqual(Array(6).fill('debug'));
 		expect(story.gateway.count({ route: 'task' })).toBe(5);

@@ -113,7 +113,10 @@ export class Run {
 
 	/** See `ItemScope.paid`. An answer takes room, so it is kept only where another try may come. */
 	paid({ index, request }: ItemRun, work: PaidWork) {
-		if (work.kind === 'task') this.accepted(index, work.taskId);
+		if (work.kind === 'task') {
+			this.accepted(index, work.taskId);
+			this.log(index, work.taskId);
+		}
 		if (work.kind === 'answer') this.answered.add(index);
 		if (work.kind === 'task' || this.mayBeTriedAgain) {
 			this.ledger.keep(index, request, work);
@@ -148,6 +151,19 @@ export class Run {
 		const error = output[0]?.json.error;
 		const looksLikeOne = error !== undefined && error !== null && error !== false;
 		return this.mayBeTriedAgain && looksLikeOne;
+	}
+
+	/**
+	 * Writes down a task outside of the execution: n8n saves nothing of a node that is still at work,
+	 * so if its process is killed now, the log alone knows what was paid for.
+	 */
+	private log(index: number, taskId: string) {
+		const executionId = this.context.getExecutionId();
+		const { name } = this.context.getNode();
+		this.context.logger.info(
+			`Execution ${executionId}, node "${name}", item ${index}: image task ${taskId} was accepted`,
+			{ executionId, node: name, item: index, taskId },
+		);
 	}
 
 	private readonly stop = () => this.stops.forEach((stop) => stop());
