@@ -17,7 +17,7 @@ export class LmChatModelAccess implements INodeType {
 		icon: { light: 'file:lmChatModelAccess.svg', dark: 'file:lmChatModelAccess.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["model"]["value"] }}',
+		subtitle: '={{ $parameter["model"] }}',
 		description: 'Let an AI agent or chain think with a model of a Model Access gateway',
 		defaults: { name: 'Model Access Chat Model' },
 		inputs: [],

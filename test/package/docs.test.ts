@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import { properties as chatModelFields } from '../../nodes/LmChatModelAccess/supply-model';
 import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
 import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { normalizeApiKey } from '../../nodes/shared/client/api-key';
@@ -158,7 +159,9 @@ describe('what the README says of the credential', () => {
 });
 
 /** Where the fields and options of each operation stand. */
+const CHAT_MODEL = 'The Model Access Chat Model node';
 const PLACES: Record<string, { fields: string[]; options: string }> = {
+	[CHAT_MODEL]: { fields: [CHAT_MODEL], options: CHAT_MODEL },
 	'Response → Create': { fields: ['Response → Create'], options: 'Options of Response → Create' },
 	'Model → Get Many': { fields: ['Model → Get Many'], options: 'Model → Get Many' },
 	'Image → Generate': { fields: ['Image → Generate'], options: 'Options of the image node' },
@@ -170,15 +173,25 @@ const PLACES: Record<string, { fields: string[]; options: string }> = {
 	'Task → Wait': { fields: ['Task → Wait', 'Task → Get'], options: 'Options of the image node' },
 };
 
-const operations = [...textResources, ...imageResources].flatMap((resource) =>
-	resource.operations.map((operation) => ({
-		name: `${resource.name} → ${operation.name}`,
-		short: operation.name,
-		fields: operation.properties,
-		options: (operation.properties.find(({ name }) => name === 'options')?.options ??
-			[]) as INodeProperties[],
-	})),
-);
+const optionsOf = (fields: INodeProperties[]) =>
+	(fields.find(({ name }) => name === 'options')?.options ?? []) as INodeProperties[];
+
+const operations = [
+	...[...textResources, ...imageResources].flatMap((resource) =>
+		resource.operations.map((operation) => ({
+			name: `${resource.name} → ${operation.name}`,
+			short: operation.name,
+			fields: operation.properties,
+			options: optionsOf(operation.properties),
+		})),
+	),
+	{
+		name: CHAT_MODEL,
+		short: CHAT_MODEL,
+		fields: chatModelFields.filter(({ type }) => type !== 'notice'),
+		options: optionsOf(chatModelFields),
+	},
+];
 
 /** The fields in the rows of a fixed collection. */
 function inner({ type, options = [] }: INodeProperties): INodeProperties[] {
