@@ -10,8 +10,8 @@ test('in chaos no request is paid twice, no task is lost and no picture is mista
 	const seed = 20260101;
 	const report = await runChaos({ items, seed });
 
-	// To repeat it: npm run chaos -- --items 240 --seed 20260101
-	expect(report.violations).toEqual([]);
+	const repeat = `npm run chaos -- --items ${items} --seed ${seed}`;
+	expect({ repeat, violations: report.violations }).toEqual({ repeat, violations: [] });
 	expect(report.growth).toBeLessThan(24 * MEGABYTE);
 	// Enough went wrong, and enough went well, for this to mean something.
 	const happened = Object.values(report.faults).reduce((sum, count) => sum + count, 0);

@@ -411,7 +411,7 @@ const connectionRows = rowsFor(CONNECTIONS, CONNECTION_FAULTS, {
 		stream: brokenStream(ENDED_EARLY, HALF),
 	},
 	'half a body in chunks, then closed': lostInBody(lostInAnswer(HALF)),
-	'a whole reply, then a reset': fineAt(ALL_PLACES),
+	'a whole reply, then closed': fineAt(ALL_PLACES),
 	// A stream is over when its last event is here.
 	'Content-Length is too large': lostInBody(FINE),
 	'Content-Length is too small': {
@@ -721,6 +721,7 @@ const streamRows = rowsFor('Streams', STREAM_FAULTS, {
 		brokenStream(FAILED, { ...BEGUN, type: 'server_error', code: 'gpu_on_fire' }),
 	),
 	'a stream with an error event': only(brokenStream(FAILED, { ...BEGUN, code: 'gpu_on_fire' })),
+	'JSON in place of a stream': only(FINE),
 	'a stream with garbage between its events': only(FINE),
 	'a stream that is sent twice': only(FINE),
 	'a stream in pieces of one byte': only(FINE),

@@ -83,8 +83,8 @@ export async function startStory(options: GatewayOptions = {}): Promise<Story> {
 	const run = async (node: INodeType, parameters: IDataObject, given?: StoryOptions) => {
 		const options = settings(node, parameters, given);
 		const ended = await runNode(options);
-		const { outputs, hints, nodeContext, runExecutionData } = ended;
-		expectKeyHidden(options, ended, outputs, hints, nodeContext, runExecutionData);
+		const { outputs, nodeContext, runExecutionData } = ended;
+		expectKeyHidden(options, ended, outputs, nodeContext, runExecutionData);
 		return ended;
 	};
 	const runToError = async (node: INodeType, parameters: IDataObject, given?: StoryOptions) => {
@@ -117,11 +117,11 @@ const SHORTEST_KEY = 8;
 /** Whatever a run did, its key stands nowhere in what it left behind. */
 function expectKeyHidden(
 	{ credentials }: { credentials: { modelAccessApi: Access } },
-	{ logs, uiMessages, chunks }: RunRecord,
+	{ logs, uiMessages, chunks, hints }: RunRecord,
 	...things: unknown[]
 ) {
 	const key = credentials.modelAccessApi.apiKey.trim();
-	if (key.length >= SHORTEST_KEY) expectNoSecret(key, logs, uiMessages, chunks, ...things);
+	if (key.length >= SHORTEST_KEY) expectNoSecret(key, logs, uiMessages, chunks, hints, ...things);
 }
 
 /** A resource locator as the editor saves it. */

@@ -69,6 +69,19 @@ const event = (type: string, fields: object) =>
 
 const REASON = { type: 'server_error', code: 'gpu_on_fire', message: 'the model went away' };
 
+/** What a stream comes to, as the document that stands for it where nothing is streamed. */
+const document: NamedFault = {
+	name: 'JSON in place of a stream',
+	stage: 'after',
+	make: async ({ reply }) => {
+		if (!reply?.stream) return undefined;
+		const { body, status } = await rawReply(reply);
+		const last = body.toString().match(/^data: \{.*"response\.completed".*$/m)?.[0] ?? 'data: {}';
+		const { response } = JSON.parse(last.slice('data: '.length)) as { response?: unknown };
+		return { kind: 'reply', status, body: response };
+	},
+};
+
 /** Faults of a stream that had begun. */
 export const STREAM_FAULTS: NamedFault[] = [
 	streamed('a stream that stalls', begun, 'stall'),
@@ -89,6 +102,7 @@ export const STREAM_FAULTS: NamedFault[] = [
 		...begun(events),
 		event('error', { code: REASON.code, message: REASON.message }),
 	]),
+	document,
 	streamed('a stream with garbage between its events', (events) =>
 		events.flatMap((text) => [text, ': comment\n', 'data: {"broken\n\n', '\u0000\u0001�\n\n']),
 	),

@@ -82,9 +82,8 @@ export const CONNECTION_FAULTS: NamedFault[] = [
 		const chunk = [Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')];
 		await writeRaw(res, Buffer.concat([Buffer.from(head, 'latin1'), ...chunk]), 'cut');
 	}),
-	written('a whole reply, then a reset', async (reply, { res }) => {
-		await writeRaw(res, wireOf(reply), 'end');
-		res.socket?.destroySoon();
+	written('a whole reply, then closed', async (reply, { res }) => {
+		await writeRaw(res, wireOf(reply), 'cut');
 	}),
 	written('Content-Length is too large', async (reply, { res }) => {
 		const wrong = replacing(reply, ['Content-Length', String(reply.body.length + 100)]);

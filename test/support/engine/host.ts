@@ -11,6 +11,7 @@ import type {
 	IDataObject,
 	IWorkflowBase,
 	IWorkflowExecuteAdditionalData,
+	NodeExecutionHint,
 	StructuredChunk,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
@@ -32,10 +33,17 @@ export interface RunRecord {
 	uiMessages: unknown[][];
 	/** Each chunk that reached the execution's caller by `sendChunk`. */
 	chunks: StructuredChunk[];
+	/** What the node told the user beside its output. */
+	hints: NodeExecutionHint[];
 }
 
 /** An empty {@link RunRecord}. */
-export const newRecord = (): RunRecord => ({ logs: [], uiMessages: [], chunks: [] });
+export const newRecord = (): RunRecord => ({
+	logs: [],
+	uiMessages: [],
+	chunks: [],
+	hints: [],
+});
 
 /**
  * The record of the run that the current asynchronous call belongs to: n8n has one logger for the

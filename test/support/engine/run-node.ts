@@ -81,8 +81,6 @@ export interface NodeRun extends RunRecord {
 	outputs: INodeExecutionData[][];
 	/** The items of the first output. */
 	items: INodeExecutionData[];
-	/** The hints that the node showed to the user. */
-	hints: ExecuteContext['hints'];
 	/** What `getContext('node')` held at the end. */
 	nodeContext: IDataObject;
 	context: ExecuteContext;
@@ -110,6 +108,7 @@ export async function runNode(options: RunNodeOptions): Promise<NodeRun> {
 	const prepared = prepareNode(options);
 	const { workflow, context, additionalData, runExecutionData, record, node } = prepared;
 	const type = workflow.nodeTypes.getByNameAndVersion(node.type, node.typeVersion);
+	record.hints = context.hints;
 	const execute = type.execute?.bind(context);
 	if (!execute) throw new UnexpectedError(`"${node.type}" has no execute method`);
 
@@ -123,7 +122,6 @@ export async function runNode(options: RunNodeOptions): Promise<NodeRun> {
 		...record,
 		outputs,
 		items: outputs[0] ?? [],
-		hints: context.hints,
 		nodeContext: NodeHelpers.getContext(runExecutionData, 'node', node),
 		context,
 		additionalData,
