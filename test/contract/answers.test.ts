@@ -170,6 +170,40 @@ describe('Answers › functions', () => {
 		expect(answer.at('output.0.call_id')).not.toBe(answer.at('output.1.call_id'));
 	});
 
+	it.each<[string, string[][]]>([
+		['[[call:add_note]] get weather', [['add_note'], ['message']]],
+		['[[call:ADD_NOTE]] [[call:get_weather]]', [['add_note', 'get_weather'], ['message']]],
+		['[[call:add_note]] [[then:get_weather]]', [['add_note'], ['get_weather'], ['message']]],
+		['[[then:add_note]] [[then:add_note]]', [['add_note'], ['add_note'], ['message']]],
+		['[[call:nobody]] [[call:add_note]]', [['add_note'], ['message']]],
+		['[[call:nobody]]', [['message']]],
+	])('are called as the message says, round by round: %s', async (text, rounds) => {
+		const { client } = await setTheScene();
+		const input: unknown[] = [{ role: 'user', content: text }];
+		const seen: string[][] = [];
+		do {
+			const answer = await client.respond({ tools, input });
+			const output = answer.at('output') as Array<{ type: string; name?: string }>;
+			seen.push(output.map(({ type, name }) => name ?? type));
+			for (const item of output as Array<{ type: string; call_id?: string }>) {
+				const { type, call_id } = item;
+				input.push(item);
+				if (type === 'function_call') {
+					input.push({ type: 'function_call_output', call_id, output: 'Done' });
+				}
+			}
+		} while (!seen.at(-1)?.includes('message'));
+		expect(seen).toEqual(rounds);
+	});
+
+	it('are called with the arguments that the message says, and are no part of it', async () => {
+		const input = 'Well [[call:add_note {"note":"{a}"}]] then';
+		const call = await answerTo({ tools, input });
+		expect(call.at('output.0.arguments')).toBe('{"note":"{a}"}');
+		const text = await answerTo({ input });
+		expect(text.string('output.0.content.0.text')).toBe('You said: Well then');
+	});
+
 	it('once their outputs are there the answer is a text that uses them', async () => {
 		const { client } = await setTheScene();
 		const question = { role: 'user', content: 'get weather in Oslo, add note' };

@@ -1,7 +1,7 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import type { AIMessage, AIMessageChunk, BaseMessageLike } from '@langchain/core/messages';
 import { SupplyDataContext } from 'n8n-core';
-import type { IDataObject, ISupplyDataFunctions, ITaskData } from 'n8n-workflow';
+import type { IDataObject, ITaskData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { supplyChatModel } from '../../nodes/LmChatModelAccess/supply-model';
@@ -27,7 +27,7 @@ export interface SupplyOptions {
 export interface Supplied extends RunRecord {
 	model: LangChainModel;
 	/** Each call of the model, as n8n lists it under the node. */
-	runs(): ITaskData[];
+	runs: () => ITaskData[];
 	context: SupplyDataContext;
 }
 
@@ -115,7 +115,7 @@ async function supply(
 	trackHelpers(context, time);
 	const { response } = await recordingInto(
 		record,
-		async () => await supplyChatModel(context as ISupplyDataFunctions, 0, time),
+		async () => await supplyChatModel(context, 0, time),
 	);
 	return {
 		...record,
@@ -132,8 +132,7 @@ export async function chunksOf(
 	signal?: AbortSignal,
 ): Promise<AIMessageChunk[]> {
 	const chunks: AIMessageChunk[] = [];
-	for await (const chunk of await model.stream(messages, { signal }))
-		chunks.push(chunk as AIMessageChunk);
+	for await (const chunk of await model.stream(messages, { signal })) chunks.push(chunk);
 	return chunks;
 }
 

@@ -5,7 +5,13 @@ import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 import { drawPicture } from '../gateway';
 import { byId } from './arrange';
-import { chunksOf, startChat, whole, type ChatStory } from './chat-model.arrange';
+import {
+	chunksOf,
+	startChat,
+	whole,
+	type ChatStory,
+	type LangChainModel,
+} from './chat-model.arrange';
 
 let story: ChatStory;
 beforeEach(async () => {
@@ -159,18 +165,13 @@ describe('a tool', () => {
 const TWO_CALLS =
 	'How is it? [[call:get_weather {"city":"Bergen"}]] [[call:get_time {"zone":"CET"}]]';
 
-describe.each([
-	[
-		'at once',
-		async (model: Parameters<typeof chunksOf>[0] & { invoke: Function }, text: string) =>
-			(await model.invoke(text)) as AIMessage,
-	],
-	[
-		'streamed',
-		async (model: Parameters<typeof chunksOf>[0], text: string) =>
-			whole(await chunksOf(model, text)),
-	],
-] as const)('an answer %s', (_name, ask) => {
+type Asked = Parameters<typeof chunksOf>[0] & Pick<LangChainModel, 'invoke'>;
+const WAYS: Array<[string, (model: Asked, text: string) => Promise<AIMessage>]> = [
+	['at once', async (model, text) => await model.invoke(text)],
+	['streamed', async (model, text) => whole(await chunksOf(model, text))],
+];
+
+describe.each(WAYS)('an answer %s', (_name, ask) => {
 	test('is a text with its usage and why it ended', async () => {
 		const { model, runs } = await story.supply();
 		const answer = await story.drive(ask(model, 'Hello you there'));
@@ -191,7 +192,7 @@ describe.each([
 
 	test('calls two tools in one turn', async () => {
 		const { model } = await story.supply();
-		const answer = await story.drive(ask(model.bindTools([weather, clock]) as never, TWO_CALLS));
+		const answer = await story.drive(ask(model.bindTools([weather, clock]) as Asked, TWO_CALLS));
 		expect(answer.content).toBe('');
 		expect(answer.tool_calls).toEqual([
 			expect.objectContaining({ name: 'get_weather', args: { city: 'Bergen' } }),
@@ -244,7 +245,7 @@ describe.each([
 	test('ends before a text that it is to stop at', async () => {
 		const { model } = await story.supply();
 		const stopping = model.withConfig({ stop: [' three', 'four'] } as never);
-		const answer = await story.drive(ask(stopping as never, 'One two three four'));
+		const answer = await story.drive(ask(stopping as Asked, 'One two three four'));
 		expect(answer.content).toBe('You said: One two');
 	});
 });
@@ -459,7 +460,7 @@ describe('structured output', () => {
 		const { model } = await story.supply();
 		const strict = model.withStructuredOutput(z.object({ other: z.number() }));
 		await expect(story.drive(strict.invoke('A wish [[bad-json]]'))).rejects.toThrow(
-			'Failed to parse. Text: "{ \"answer\":"',
+			'Failed to parse. Text: "{ "answer":"',
 		);
 		const { model: refusing } = await story.supply({
 			options: { extraBody: { text: { format: { type: 'json_object' } } } },
