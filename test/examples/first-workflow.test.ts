@@ -9,6 +9,7 @@ import type {
 	INodeType,
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { pictureBelongsTo, sizeOf } from '../gateway';
 import { imageNode, startStory, textNode, type Story } from '../nodes/arrange';
 import {
@@ -41,7 +42,23 @@ const exampleOf = (file: string) => JSON.parse(readFileSync(join(folder, file), 
 const nodeTypes = (): Record<string, INodeType> => ({
 	'n8n-nodes-model-access.modelAccess': textNode(story.time),
 	'n8n-nodes-model-access.modelAccessImage': imageNode(story.time),
+	'n8n-nodes-model-access.lmChatModelAccess': new LmChatModelAccess(),
 });
+
+/** What n8n adds to a node where an agent has it as a tool; the node's type then ends in "Tool". */
+const OF_A_TOOL: INodeProperties[] = [
+	{
+		displayName: 'Tool Description',
+		name: 'descriptionType',
+		type: 'options',
+		options: [
+			{ name: 'Set Automatically', value: 'auto' },
+			{ name: 'Set Manually', value: 'manual' },
+		],
+		default: 'auto',
+	},
+	{ displayName: 'Description', name: 'toolDescription', type: 'string', default: '' },
+];
 
 /** Runs the example as a user imports it, with the credential set up. */
 async function runFirst(): Promise<WorkflowRun> {
@@ -155,9 +172,11 @@ describe('every example', () => {
 		const ours = nodes.filter(({ type }) => type.startsWith('n8n-nodes-model-access.'));
 		expect(ours.length).toBeGreaterThan(0);
 		for (const { name, type, typeVersion, parameters } of ours) {
-			const node = types[type];
+			const isTool = type.endsWith('Tool');
+			const node = types[type.replace(/Tool$/, '')];
+			if (isTool) expect(node?.description.usableAsTool).toBe(true);
 			expect([name, type, node?.description.version]).toEqual([name, type, typeVersion]);
-			const properties = shownFor(node!, parameters);
+			const properties = [...shownFor(node!, parameters), ...(isTool ? OF_A_TOOL : [])];
 			expect([name, unknownOf(parameters, properties)]).toEqual([name, []]);
 		}
 	});
