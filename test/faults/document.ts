@@ -13,7 +13,7 @@ export function faultsDocument(): string {
 	return (
 		[
 			'# What comes of which fault',
-			'This page is made by `npm run docs:faults` from the table that the tests walk (`test/faults/matrix.ts`): each line is tried over real sockets, with the node stopping at an error, going on, and going on at its error output, and the tests fail where this page says something else.',
+			'This page is made by `npm run docs:faults` from the table that the tests walk (`test/faults/matrix.ts`): each line is tried over real sockets where the node stops at an error, and with the same outcome where it goes on, and where it goes on at its error output; the tests fail where this page says something else.',
 			'## What the gateway’s statuses mean',
 			table(
 				['Status', 'What happened', 'What to do'],

@@ -70,7 +70,7 @@ export interface Row {
 	fault?: NamedFault;
 	address?: BadAddress;
 	hurry?: Hurry;
-	/** What the node does on an error; less than all only where no error comes of the fault. */
+	/** What the node does on an error; fewer than all only where the row says why. */
 	modes: readonly Mode[];
 	expected: Expected;
 }

@@ -7,8 +7,11 @@ type Step =
 	/** All bytes up to and with this one, to pass over. */
 	| { find: number };
 
-/** A walk from a file's start to its end. It is over, too, where nothing more can be told. */
+/** A walk from a file's start to its end. What it gets begins with the bytes that it asked for. It is over, too, where nothing more can be told. */
 type Walk = Generator<Step, void, Uint8Array>;
+
+/** Bytes that a walk looks at together, at most. */
+const MOST_TAKEN = 16;
 
 const WALKS: Record<string, () => Walk> = {
 	'image/png': png,
@@ -32,7 +35,7 @@ export class ImageEnd {
 	private readonly walk?: Walk;
 	private step?: Step;
 	private taken = 0;
-	private bytes = new Uint8Array();
+	private readonly bytes = new Uint8Array(MOST_TAKEN);
 
 	/** @param mimeType as `imageType` tells it */
 	constructor(mimeType: string) {
@@ -73,13 +76,13 @@ export class ImageEnd {
 			this.step = value ?? undefined;
 		} while (this.step && 'skip' in this.step && this.step.skip <= 0);
 		this.taken = 0;
-		this.bytes = new Uint8Array(this.step && 'take' in this.step ? this.step.take : 0);
 	}
 }
 
 const view = (bytes: Uint8Array) => new DataView(bytes.buffer);
 
-const text = (bytes: Uint8Array, from: number) => String.fromCharCode(...bytes.subarray(from));
+const text = (bytes: Uint8Array, from: number) =>
+	String.fromCharCode(...bytes.subarray(from, from + 4));
 
 /** Names of chunks and boxes: four characters. */
 const NAME = /^[ -~]{4}$/;

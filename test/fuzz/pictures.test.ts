@@ -1,0 +1,66 @@
+import { PNG } from 'pngjs';
+import { ImageEnd } from '../../nodes/shared/client/image-end';
+import { imageType } from '../../nodes/shared/client/image-type';
+import fc from '../support/fast-check';
+
+const STARTS: Array<[mimeType: string, start: string]> = [
+	['image/png', '\x89PNG\r\n\x1a\n'],
+	['image/jpeg', '\xff\xd8\xff'],
+	['image/gif', 'GIF89a'],
+	['image/webp', 'RIFF\x10\0\0\0WEBP'],
+	['image/avif', '\0\0\0\x10ftypavif'],
+	['image/tiff', 'II*\0'],
+];
+
+/** Bytes of which those that mean something to a file of pictures come often. */
+const meaningful = fc
+	.array(
+		fc.oneof(
+			fc.constantFrom(0, 1, 2, 0x21, 0x2c, 0x3b, 0xc0, 0xd0, 0xd9, 0xda, 0xff),
+			fc.constantFrom('IEND', 'IDAT', 'meta', 'mdat', '\0\0\0\x08'),
+			fc.nat(255),
+		),
+		{ maxLength: 200 },
+	)
+	.map((parts) =>
+		Buffer.concat(
+			parts.map((part) =>
+				typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from([part]),
+			),
+		),
+	);
+
+function passed(mimeType: string, file: Buffer, size: number): boolean {
+	const end = new ImageEnd(mimeType);
+	for (let at = 0; at < file.length; at += size) end.pass(file.subarray(at, at + size));
+	return end.reached;
+}
+
+test('any bytes come to an end or to none, the same however they are cut', () => {
+	fc.assert(
+		fc.property(
+			fc.constantFrom(...STARTS),
+			meaningful,
+			fc.integer({ min: 1, max: 50 }),
+			([mimeType, start], rest, size) => {
+				const file = Buffer.concat([Buffer.from(start, 'latin1'), rest]);
+				expect(imageType(file)?.mimeType).toBe(mimeType);
+				expect(passed(mimeType, file, size)).toBe(passed(mimeType, file, file.length));
+			},
+		),
+		{ numRuns: 2000 },
+	);
+});
+
+test('a PNG is whole with anything behind it, and not where it is cut', () => {
+	const side = fc.integer({ min: 1, max: 12 });
+	fc.assert(
+		fc.property(side, side, meaningful, fc.nat(), (width, height, more, cut) => {
+			const file = PNG.sync.write(new PNG({ width, height }));
+			expect(passed('image/png', Buffer.concat([file, more]), 7)).toBe(true);
+			const part = file.subarray(0, cut % (file.length - 4));
+			expect(passed('image/png', part, 7)).toBe(false);
+		}),
+		{ numRuns: 500 },
+	);
+});
