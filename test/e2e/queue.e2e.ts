@@ -1,0 +1,301 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pictureBelongsTo } from '../gateway';
+import { arrange, until, type Stage } from './arrange';
+import * as workflows from './queue.workflows';
+import type { Running } from './stage/n8n';
+import { freePort } from './stage/port';
+import type { Execution, Rest } from './stage/rest';
+import { startPostgres, startRedis, type Service } from './stage/services';
+import { DATA, withCredential, type WorkflowFile } from './stage/stage';
+
+const NAME = 'queue';
+
+/** Queue mode as n8n documents it, with locks that run out while a test can wait for it. */
+const QUEUE_MODE = {
+	EXECUTIONS_MODE: 'queue',
+	QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+	N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
+	QUEUE_WORKER_LOCK_DURATION: '10000',
+	QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
+	QUEUE_WORKER_STALLED_INTERVAL: '3000',
+	// No workflow here runs code of its own, and each process would start one more for it.
+	N8N_RUNNERS_MODE: 'external',
+	N8N_RUNNERS_AUTH_TOKEN: 'nobody-calls',
+};
+
+/** Seconds that an image takes, if its prompt has the word and if not. */
+const SLOW = { word: 'Slow', seconds: 30, others: 2 };
+
+let services: Service[] = [];
+let stage: Stage;
+let main: Running & { rest: Rest };
+let workers: [Running, Running];
+/** By the workflow's name. */
+const ids = new Map<string, string>();
+
+beforeAll(async () => {
+	const logs = join(DATA, `${NAME}-services`);
+	await mkdir(logs, { recursive: true });
+	services = await Promise.all([
+		startPostgres(join(logs, 'postgres.log')),
+		startRedis(join(logs, 'redis.log')),
+	]);
+	stage = await arrange({
+		name: NAME,
+		env: services.reduce<Record<string, string>>(
+			(all, { env }) => ({ ...all, ...env }),
+			QUEUE_MODE,
+		),
+		gateway: {
+			taskSeconds: ({ prompt }) => (prompt.includes(SLOW.word) ? SLOW.seconds : SLOW.others),
+		},
+	});
+	const worker = async (name: string) => {
+		const port = await freePort();
+		const env = { QUEUE_HEALTH_CHECK_PORT: String(port) };
+		return await stage.n8n.start({ words: ['worker'], name, port, env });
+	};
+	const running = await Promise.all([stage.start(), worker('worker-1'), worker('worker-2')]);
+	main = running[0];
+	workers = [running[1], running[2]];
+
+	const project = await main.rest.call<{ id: string }>('GET', '/projects/personal');
+	await main.rest.call('POST', `/projects/${project.id}/data-tables`, {
+		name: workflows.TABLE.name,
+		columns: workflows.TABLE.columns.map((name) => ({ name, type: 'string' })),
+	});
+	for (const workflow of Object.values(workflows.all)) {
+		const { id } = await main.rest.create(withCredential(workflow));
+		await main.rest.activate(id);
+		ids.set(workflow.name, id);
+	}
+}, 600_000);
+
+afterAll(async () => {
+	await Promise.all((workers ?? []).map(async ({ stop }) => await stop()));
+	await stage?.close();
+	await Promise.all(services.map(async ({ stop }) => await stop()));
+}, 120_000);
+
+/** Calls a workflow's webhook, as the world outside does. */
+async function call({ name }: WorkflowFile, body: object): Promise<Response> {
+	const reply = await fetch(`${main.address}/webhook/${name}`, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify(body),
+	});
+	if (!reply.ok) throw new Error(`${name}: ${reply.status} ${await reply.text()}`);
+	return reply;
+}
+
+/** The executions of a workflow, the latest first. */
+const executions = async ({ name }: WorkflowFile): Promise<Execution[]> =>
+	await main.rest.executions(ids.get(name) ?? '');
+
+/** The IDs of the executions that a worker has begun, as its log tells. */
+async function begunBy({ logFile }: Running): Promise<string[]> {
+	const log = await readFile(logFile, 'utf8');
+	return [...log.matchAll(/Worker started execution (\d+) /g)].map(([, id = '']) => id);
+}
+
+/** The image tasks that a worker's log names, with the execution that each belongs to. */
+async function notedBy({ logFile }: Running) {
+	const log = await readFile(logFile, 'utf8');
+	return [
+		...log.matchAll(/Execution (\d+), node "\w+", item \d: image task (\w+) was accepted/g),
+	].map(([, execution = '', task = '']) => ({ execution, task }));
+}
+
+/** The prompts of the gateway's tasks, from one on, in order. */
+const submitted = (from = 0) =>
+	stage.gateway.tasks
+		.slice(from)
+		.map(({ request }) => request.prompt)
+		.sort();
+
+/** When the gateway was asked for a task. */
+const looksAt = (taskId: string) =>
+	stage.gateway.requests
+		.filter(({ route, path }) => route === 'task' && path.endsWith(taskId))
+		.map(({ startedAt }) => startedAt);
+
+describe('Forty pictures', () => {
+	const prompts = Array.from({ length: 40 }, (_, index) => `Boat ${index}`);
+
+	test('all arrive at the callers of their webhooks, each submitted once', async () => {
+		const { fromLastNode, byAnswerNode } = workflows.all;
+		const pictures = await Promise.all(
+			prompts.map(async (prompt, index) => {
+				const reply = await call(index % 2 ? fromLastNode : byAnswerNode, { prompt });
+				expect(reply.headers.get('content-type')).toBe('image/png');
+				return Buffer.from(await reply.arrayBuffer());
+			}),
+		);
+		const isRight = (png: Buffer, index: number) => pictureBelongsTo(prompts[index] ?? '', png);
+		expect(pictures.filter(isRight)).toHaveLength(prompts.length);
+		expect(submitted()).toEqual([...prompts].sort());
+	}, 120_000);
+
+	test('are shared out among the workers', async () => {
+		const [first, second] = await Promise.all([begunBy(workers[0]), begunBy(workers[1])]);
+		expect(first.length).toBeGreaterThan(5);
+		expect(second.length).toBeGreaterThan(5);
+		expect(new Set([...first, ...second]).size).toBe(prompts.length);
+	});
+
+	test('lie in the database, where main finds what a worker put there', async () => {
+		const [latest] = await executions(workflows.all.fromLastNode);
+		const { data = '' } = await main.rest.execution(latest?.id ?? '');
+		expect(data).toMatch(/"database:[-\w]+"/);
+	});
+});
+
+/** The task of the execution that was stopped; it goes on at the gateway. */
+let stopped: string;
+
+describe('An execution that is stopped on the main instance', () => {
+	test('asks for nothing any more, on its worker', async () => {
+		const before = stage.gateway.tasks.length;
+		const { waits } = workflows.all;
+		await Promise.all(
+			['Slow A', 'Slow B'].map(async (prompt) => await call(waits, { prompts: [prompt] })),
+		);
+		await until('both are waited for', () => {
+			const tasks = stage.gateway.tasks.slice(before);
+			return tasks.length === 2 && tasks.every(({ id }) => looksAt(id).length > 0);
+		});
+		const noted = await until('the logs name both', async () => {
+			const all = (await Promise.all(workers.map(notedBy))).flat();
+			const found = stage.gateway.tasks
+				.slice(before)
+				.flatMap(({ id }) => all.filter(({ task }) => task === id));
+			return found.length === 2 && found;
+		});
+		const [one, other] = noted;
+		stopped = one?.task ?? '';
+
+		await main.rest.call('POST', `/executions/${one?.execution}/stop`, {});
+		const at = Date.now();
+		// The one that goes on tells how long to look.
+		await until('the other one is looked at three times more', () => {
+			return looksAt(other?.task ?? '').filter((time) => time > at).length >= 3;
+		});
+		expect(looksAt(stopped).filter((time) => time > at + 1000)).toEqual([]);
+		expect(await main.rest.execution(one?.execution ?? '')).toMatchObject({ status: 'canceled' });
+	}, 60_000);
+});
+
+describe('A worker that is killed while it waits for images', () => {
+	const { waits, notes, fetches, collects } = workflows.all;
+	/** The prompts that were asked for. */
+	const prompts: string[] = [];
+	/** How many tasks the gateway had before. */
+	let from = 0;
+	/** The executions that the killed worker was at. */
+	let lost: Execution[];
+	/** The ones of the other worker. */
+	let others: Execution[];
+	let killed: Running;
+	let survivor: Running;
+
+	const all = async () => (await Promise.all([waits, notes].map(executions))).flat();
+	const now = async (given: Execution[]) => {
+		const wanted = new Set(given.map(({ id }) => id));
+		return (await all()).filter(({ id }) => wanted.has(id));
+	};
+
+	beforeAll(async () => {
+		[survivor, killed] = workers;
+		from = stage.gateway.tasks.length;
+		const earlier = new Set((await all()).map(({ id }) => id));
+		// Which worker takes what is up to n8n: more are asked for until each has some of both kinds.
+		for (let round = 0; round < 5; round++) {
+			for (const workflow of [waits, notes, waits, notes]) {
+				const pair = [1, 2].map((item) => `Slow ${prompts.length + item}`);
+				prompts.push(...pair);
+				await call(workflow, { prompts: pair });
+			}
+			await until('all are accepted and looked at', () => {
+				const tasks = stage.gateway.tasks.slice(from);
+				return tasks.length >= prompts.length && tasks.every(({ id }) => looksAt(id).length > 0);
+			});
+			const begun = new Set(await begunBy(killed));
+			const fresh = (await all()).filter(({ id }) => !earlier.has(id));
+			lost = fresh.filter(({ id }) => begun.has(id));
+			others = fresh.filter(({ id }) => !begun.has(id));
+			const kinds = [lost, others].map((some) => new Set(some.map(({ workflowId }) => workflowId)));
+			if (kinds.every(({ size }) => size === 2)) break;
+		}
+		expect((await now(lost)).map(({ status }) => status)).toEqual(lost.map(() => 'running'));
+		await killed.kill();
+	}, 90_000);
+
+	test('leaves executions that n8n calls failed and runs no further', async () => {
+		const ended = await until(
+			'n8n has noticed',
+			async () => {
+				const found = await now(lost);
+				return found.every(({ status }) => status !== 'running') && found;
+			},
+			120,
+		);
+		expect(ended.map(({ status }) => status)).toEqual(lost.map(() => 'error'));
+		const begun = await begunBy(survivor);
+		expect(lost.filter(({ id }) => begun.includes(id))).toEqual([]);
+	}, 150_000);
+
+	test('costs the other worker nothing', async () => {
+		await until('its executions end', async () =>
+			(await now(others)).every(({ status }) => status === 'success'),
+		);
+	}, 90_000);
+
+	test('has paid for each picture once', () => {
+		expect(submitted(from)).toEqual([...prompts].sort());
+	});
+
+	test('leaves nothing in the executions, not even what earlier nodes handed on', async () => {
+		for (const { id } of lost) {
+			const { data = '' } = await main.rest.execution(id);
+			expect(data).toContain('failed to be processed too many times');
+			for (const task of stage.gateway.tasks) expect(data).not.toContain(task.id);
+		}
+	});
+
+	test('has named each task in its log, from where Task → Wait fetches the pictures', async () => {
+		const wanted = new Set(lost.map(({ id }) => id));
+		const tasks = (await notedBy(killed)).flatMap(({ execution, task }) =>
+			wanted.has(execution) ? [task] : [],
+		);
+		expect(tasks).toHaveLength(2 * lost.length);
+		const items = (await (await call(fetches, { tasks })).json()) as object[];
+		expect(items).toMatchObject(
+			tasks.map((task_id) => ({ task_id, status: 'completed', file: { mime_type: 'image/png' } })),
+		);
+	}, 90_000);
+
+	test('has left the tasks in the table into which its workflow wrote them', async () => {
+		const noted = [...lost, ...others].filter(
+			({ workflowId }) => workflowId === ids.get(notes.name),
+		);
+		const items = (await (await call(collects, {})).json()) as Array<{ task_id: string }>;
+		expect(items).toHaveLength(2 * noted.length);
+		expect(items).toMatchObject(
+			items.map(() => ({ status: 'completed', file: { mime_type: 'image/png' } })),
+		);
+		const known = new Set(stage.gateway.tasks.slice(from).map(({ id }) => id));
+		expect(new Set(items.map(({ task_id }) => task_id)).size).toBe(items.length);
+		expect(items.filter(({ task_id }) => !known.has(task_id))).toEqual([]);
+	}, 90_000);
+
+	test('is like one that was stopped: the task went on, and its picture is there', async () => {
+		const reply = await call(fetches, { tasks: [stopped] });
+		expect(await reply.json()).toMatchObject([{ task_id: stopped, status: 'completed' }]);
+	}, 60_000);
+
+	test('has cost no picture twice, now that all are fetched', () => {
+		expect(submitted(from)).toEqual([...prompts].sort());
+		expect(stage.gateway.crashes).toEqual([]);
+	});
+});

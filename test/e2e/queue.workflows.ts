@@ -1,0 +1,137 @@
+import type { WorkflowFile } from './stage/stage';
+import { byId, image, inARow, ours } from './workflows';
+
+type Node = WorkflowFile['nodes'][number];
+
+/** The data table in which a workflow notes what it submitted. */
+export const TABLE = { name: 'Image tasks', columns: ['task_id', 'prompt'] };
+
+/** A node that waits for a POST to `/webhook/<path>`. */
+function webhook(path: string, parameters: Record<string, unknown>): Node {
+	return {
+		name: 'Call',
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2.1,
+		webhookId: path,
+		parameters: { httpMethod: 'POST', path, options: {}, ...parameters },
+		position: [0, 0],
+	};
+}
+
+/** A node that makes an item of each prompt in the body. */
+const EACH_PROMPT: Node = {
+	name: 'Each Prompt',
+	type: 'n8n-nodes-base.splitOut',
+	typeVersion: 1,
+	parameters: { fieldToSplitOut: 'body.prompts', options: { destinationFieldName: 'prompt' } },
+	position: [0, 0],
+};
+
+/** A node that does something with the rows of the table. */
+function table(name: string, parameters: Record<string, unknown>): Node {
+	const dataTableId = { __rl: true, mode: 'name', value: TABLE.name };
+	return {
+		name,
+		type: 'n8n-nodes-base.dataTable',
+		typeVersion: 1,
+		parameters: { resource: 'row', dataTableId, ...parameters },
+		position: [0, 0],
+	};
+}
+
+/** A small picture for a prompt: this is about n8n, not about drawing. */
+const small = (prompt: string) => image('Picture', prompt, { size: '256x256' });
+
+/** A node that waits for a task that was submitted before. */
+const wait = (): Node =>
+	ours('Picture', 'modelAccessImage', {
+		resource: 'task',
+		operation: 'wait',
+		taskId: '={{ $json.task_id }}',
+	});
+
+/** Answers with the picture itself, by a node of its own. */
+const byAnswerNode = inARow('by-answer-node', [
+	webhook('by-answer-node', { responseMode: 'responseNode' }),
+	small('={{ $json.body.prompt }}'),
+	{
+		name: 'Answer',
+		type: 'n8n-nodes-base.respondToWebhook',
+		typeVersion: 1.5,
+		parameters: { respondWith: 'binary', options: {} },
+		position: [0, 0],
+	},
+]);
+
+/** Answers with the file of its last node. */
+const fromLastNode = inARow('from-last-node', [
+	webhook('from-last-node', { responseMode: 'lastNode', responseData: 'firstEntryBinary' }),
+	small('={{ $json.body.prompt }}'),
+]);
+
+/** Answers at once, submits an image for each prompt and waits for them in the same node. */
+const waits = inARow('waits', [
+	webhook('waits', { responseMode: 'onReceived' }),
+	EACH_PROMPT,
+	small('={{ $json.prompt }}'),
+]);
+
+/** Answers at once, submits an image for each prompt, notes the tasks, and only then waits. */
+const notes = inARow(
+	'notes',
+	[
+		webhook('notes', { responseMode: 'onReceived' }),
+		EACH_PROMPT,
+		ours('Submit', 'modelAccessImage', {
+			resource: 'image',
+			operation: 'generate',
+			model: byId('aurora-image-1'),
+			prompt: '={{ $json.prompt }}',
+			waitForCompletion: false,
+			options: { size: '256x256' },
+		}),
+		table('Note', {
+			operation: 'insert',
+			columns: {
+				mappingMode: 'defineBelow',
+				value: {
+					task_id: '={{ $json.task_id }}',
+					prompt: "={{ $('Each Prompt').item.json.prompt }}",
+				},
+				matchingColumns: [],
+				schema: TABLE.columns.map((id) => ({
+					id,
+					displayName: id,
+					required: false,
+					defaultMatch: false,
+					display: true,
+					type: 'string',
+				})),
+			},
+			options: {},
+		}),
+		wait(),
+	],
+	{ saveExecutionProgress: true },
+);
+
+/** Fetches the pictures of all tasks in the table. */
+const collects = inARow('collects', [
+	webhook('collects', { responseMode: 'lastNode', responseData: 'allEntries' }),
+	table('Noted', { operation: 'get', matchType: 'anyCondition', filters: {}, returnAll: true }),
+	wait(),
+]);
+
+/** Fetches the pictures of the tasks that its caller names. */
+const fetches = inARow('fetches', [
+	webhook('fetches', { responseMode: 'lastNode', responseData: 'allEntries' }),
+	{
+		...EACH_PROMPT,
+		name: 'Each Task',
+		parameters: { fieldToSplitOut: 'body.tasks', options: { destinationFieldName: 'task_id' } },
+	},
+	wait(),
+]);
+
+/** Each is called by its name, at `/webhook/<name>`. */
+export const all = { byAnswerNode, fromLastNode, waits, notes, collects, fetches };
