@@ -19,6 +19,16 @@ const HEARTBEAT_MS = 20_000;
 /** How much of a failed command's output its error shows, in characters. */
 const SHOWN = 4_000;
 
+/** How a command ended, and what it wrote. */
+export interface CommandEnd {
+	/** Empty where it ended well, else its code or signal. */
+	fault: string;
+	/** What it wrote to its standard output. */
+	output: string;
+	/** All that it wrote. */
+	all: string;
+}
+
 /**
  * Runs a command to its end.
  * @returns what it wrote to its standard output
@@ -28,8 +38,19 @@ const SHOWN = 4_000;
 export async function runCommand(
 	command: string,
 	words: string[],
-	{ cwd, env, heartbeat, timeoutMs, input }: CommandOptions = {},
+	options: CommandOptions = {},
 ): Promise<string> {
+	const { fault, output, all } = await commandEnd(command, words, options);
+	if (fault === '') return output;
+	throw new Error(`${[command, ...words].join(' ')} ended with ${fault}:\n${all.slice(-SHOWN)}`);
+}
+
+/** Runs a command to its end, however that is. */
+export async function commandEnd(
+	command: string,
+	words: string[],
+	{ cwd, env, heartbeat, timeoutMs, input }: CommandOptions = {},
+): Promise<CommandEnd> {
 	const child = spawn(command, words, {
 		cwd,
 		env: { ...process.env, ...env },
@@ -45,14 +66,10 @@ export async function runCommand(
 	child.stderr.setEncoding('utf8').on('data', (text: string) => all.push(text));
 	child.stdin.on('error', () => {}).end(input);
 	const beat = heartbeat && setInterval(heartbeat, HEARTBEAT_MS);
-	const end = await new Promise<string>((resolve) => {
+	const fault = await new Promise<string>((resolve) => {
 		child.once('error', (error) => resolve(error.message));
 		child.once('close', (code, signal) => resolve(code === 0 ? '' : `${signal ?? `code ${code}`}`));
 	});
 	clearInterval(beat);
-	if (end !== '') {
-		const name = [command, ...words].join(' ');
-		throw new Error(`${name} ended with ${end}:\n${all.join('').slice(-SHOWN)}`);
-	}
-	return output.join('');
+	return { fault, output: output.join(''), all: all.join('') };
 }

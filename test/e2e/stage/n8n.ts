@@ -3,7 +3,8 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { runCommand } from './command';
+import type { INodeExecutionData } from 'n8n-workflow';
+import { commandEnd, runCommand, type CommandOptions } from './command';
 import type { Installation } from './installation';
 import { freePort } from './port';
 
@@ -40,6 +41,21 @@ export interface StartOptions {
 	name?: string;
 }
 
+interface ResultData {
+	error?: { message: string };
+	runData: Record<string, Array<{ data?: { main: Array<INodeExecutionData[] | null> } }>>;
+}
+
+/** What a run by `execute` came to. */
+export interface ExecuteResult {
+	/** Of the run as a whole; undefined where it went well. */
+	error?: string;
+	/** What a node handed on by one of its outputs. */
+	items: (node: string, output?: number) => INodeExecutionData[];
+	/** All that n8n printed. */
+	all: string;
+}
+
 /** Milliseconds until a start counts as failed, and a stop is helped by force. */
 const START_MS = 180_000;
 const PATIENCE_MS = 20_000;
@@ -71,7 +87,7 @@ function environment(
 		N8N_HIRING_BANNER_ENABLED: 'false',
 		N8N_DYNAMIC_BANNERS_ENABLED: 'false',
 		N8N_AI_ASSISTANT_BASE_URL: '',
-		// A task runner would be one more process; no workflow here runs code of its own.
+		// n8n before 2 would start one more process; no workflow here runs code of its own.
 		N8N_RUNNERS_ENABLED: 'false',
 		N8N_COMMUNITY_PACKAGES_REGISTRY: 'http://127.0.0.1:9',
 		N8N_UNVERIFIED_PACKAGES_ENABLED: 'true',
@@ -164,7 +180,32 @@ export class N8n {
 	 * @returns what it wrote to its standard output
 	 */
 	async command(words: string[], env: Record<string, string> = {}): Promise<string> {
-		return await runCommand(this.installation.node, [this.installation.program, ...words], {
+		const { node, program } = this.installation;
+		return await runCommand(node, [program, ...words], await this.settings(env));
+	}
+
+	/**
+	 * Runs a workflow by n8n's command `execute`, to its end. That n8n's process sometimes breaks
+	 * down on its way out, after all is done and printed, is not held against the workflow.
+	 * @param id the workflow's
+	 */
+	async execute(id: string, env: Record<string, string> = {}): Promise<ExecuteResult> {
+		const { node, program } = this.installation;
+		const words = [program, 'execute', `--id=${id}`, '--rawOutput'];
+		const { all, output } = await commandEnd(node, words, await this.settings(env));
+		const found = /^\{[^]*^\}/m.exec(output)?.[0];
+		if (found === undefined) throw new Error(`n8n execute printed no result:\n${all.slice(-4000)}`);
+		const { data } = JSON.parse(found) as { data: { resultData: ResultData } };
+		return {
+			error: data.resultData.error?.message,
+			items: (name, index = 0) =>
+				data.resultData.runData[name]?.flatMap(({ data: out }) => out?.main[index] ?? []) ?? [],
+			all,
+		};
+	}
+
+	private async settings(env: Record<string, string>): Promise<CommandOptions> {
+		return {
 			cwd: this.userFolder,
 			env: {
 				...environment(this.installation, this.userFolder),
@@ -173,7 +214,7 @@ export class N8n {
 				...env,
 			},
 			timeoutMs: START_MS,
-		});
+		};
 	}
 }
 

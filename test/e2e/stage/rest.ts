@@ -52,20 +52,21 @@ export class Rest {
 	/** Switches a workflow on: its triggers listen from then on. */
 	async activate(id: string): Promise<void> {
 		const { versionId } = await this.call<{ versionId: string }>('GET', `/workflows/${id}`);
-		try {
-			await this.call('POST', `/workflows/${id}/activate`, { versionId });
-		} catch {
-			// n8n before 2 had a field for it.
-			await this.call('PATCH', `/workflows/${id}`, { active: true, versionId });
-		}
+		await this.switch(id, 'activate', { active: true, versionId });
 	}
 
 	/** Switches a workflow off. */
 	async deactivate(id: string): Promise<void> {
+		await this.switch(id, 'deactivate', { active: false });
+	}
+
+	private async switch(id: string, verb: string, fields: { active: boolean; versionId?: string }) {
 		try {
-			await this.call('POST', `/workflows/${id}/deactivate`, {});
-		} catch {
-			await this.call('PATCH', `/workflows/${id}`, { active: false });
+			await this.call('POST', `/workflows/${id}/${verb}`, fields);
+		} catch (error) {
+			if (!(error as Error).message.includes(': 404 ')) throw error;
+			// n8n before 2 had a field for it.
+			await this.call('PATCH', `/workflows/${id}`, fields);
 		}
 	}
 

@@ -90,29 +90,29 @@ export async function importCredential(
 	await rm(file);
 }
 
-/** Puts workflows into n8n's database, under the ID that each has. */
+/**
+ * Puts workflows into n8n's database, under the ID that each has, with the stage's credential chosen
+ * where they ask for one.
+ */
 export async function importWorkflows(n8n: N8n, workflows: WorkflowFile[]): Promise<void> {
 	const folder = join(n8n.userFolder, 'imports');
 	await rm(folder, { recursive: true, force: true });
 	await mkdir(folder, { recursive: true });
 	for (const workflow of workflows) {
-		await writeFile(join(folder, `${workflow.id}.json`), JSON.stringify(workflow));
+		await writeFile(join(folder, `${workflow.id}.json`), JSON.stringify(withCredential(workflow)));
 	}
 	await n8n.command(['import:workflow', '--separate', `--input=${folder}`]);
 	await rm(folder, { recursive: true });
 }
 
-/**
- * The workflows of `examples/`, each with its file's name as its ID and with the stage's credential
- * chosen where it asks for one.
- */
+/** The workflows of `examples/`, each with its file's name as its ID. */
 export async function exampleWorkflows(): Promise<WorkflowFile[]> {
 	const folder = join(PROJECT, 'examples');
 	const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();
 	return await Promise.all(
 		files.map(async (file) => {
 			const workflow = JSON.parse(await readFile(join(folder, file), 'utf8')) as WorkflowFile;
-			return { ...withCredential(workflow), id: file.replace(/\.json$/, ''), active: false };
+			return { ...workflow, id: file.replace(/\.json$/, ''), active: false };
 		}),
 	);
 }
@@ -128,3 +128,15 @@ export function withCredential(workflow: WorkflowFile): WorkflowFile {
 		),
 	};
 }
+
+/** Makes workflows whose schedule is for real life run every so many seconds. */
+export const everySeconds =
+	(secondsInterval: number) =>
+	(workflow: WorkflowFile): WorkflowFile => ({
+		...workflow,
+		nodes: workflow.nodes.map((node) =>
+			node.type === 'n8n-nodes-base.scheduleTrigger'
+				? { ...node, parameters: { rule: { interval: [{ field: 'seconds', secondsInterval }] } } }
+				: node,
+		),
+	});

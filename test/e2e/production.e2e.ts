@@ -1,0 +1,129 @@
+import { drawPicture, pictureBelongsTo, type FormRecord } from '../gateway';
+import { arrange, type Stage } from './arrange';
+import { exampleWorkflows, type WorkflowFile } from './stage/stage';
+import type { Running } from './stage/n8n';
+import type { Rest } from './stage/rest';
+import { until } from './stage/until';
+import { image, inARow, webhook } from './workflows';
+
+const PICTURE: WorkflowFile = inARow('picture', [
+	webhook('Wish', 'picture', { responseMode: 'lastNode', responseData: 'firstEntryBinary' }),
+	image('Draw', '={{ $json.body.prompt }}', { fileName: 'wished' }),
+]);
+
+const SCHEDULED: WorkflowFile = inARow('scheduled', [
+	{
+		name: 'Every Second',
+		type: 'n8n-nodes-base.scheduleTrigger',
+		typeVersion: 1.2,
+		parameters: { rule: { interval: [{ field: 'seconds', secondsInterval: 1 }] } },
+		position: [0, 0],
+	},
+	image('Draw', 'a clock'),
+]);
+
+let stage: Stage;
+let n8n: Running & { rest: Rest };
+
+/** An address of the running n8n. */
+const at = (path: string) => `${n8n.address}${path}`;
+
+/** A request to an address that n8n serves a moment after its workflow was switched on. */
+const served = async (path: string, init?: RequestInit) =>
+	await until(`${path} is served`, async () => {
+		const reply = await fetch(at(path), init);
+		return reply.status !== 404 && reply;
+	});
+
+const post = async (path: string, body: object) =>
+	await served(path, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify(body),
+	});
+
+beforeAll(async () => {
+	stage = await arrange({
+		name: 'production',
+		gateway: { taskSeconds: 3, deltaMs: 50 },
+		workflows: [...(await exampleWorkflows()), PICTURE, SCHEDULED],
+	});
+	n8n = await stage.start();
+}, 900_000);
+
+afterAll(async () => await stage.close());
+
+describe('a workflow behind a webhook', () => {
+	test('answers with the picture itself', async () => {
+		await n8n.rest.activate('picture');
+		const reply = await post('/webhook/picture', { prompt: 'a kite' });
+		expect(reply.status).toBe(200);
+		expect(reply.headers.get('content-type')).toBe('image/png');
+		expect(pictureBelongsTo('a kite', Buffer.from(await reply.arrayBuffer()))).toBe(true);
+	});
+
+	test('streams an answer in pieces, as the model writes it', async () => {
+		await n8n.rest.activate('stream-to-webhook');
+		const reply = await post('/webhook/ask', { question: 'Count, please. [[words:40]]' });
+		expect(reply.status).toBe(200);
+		const arrived: number[] = [];
+		const pieces: string[] = [];
+		for await (const piece of reply.body ?? []) {
+			arrived.push(performance.now());
+			pieces.push(Buffer.from(piece as Uint8Array).toString());
+		}
+		const events = pieces
+			.join('')
+			.trim()
+			.split('\n')
+			.map((line) => JSON.parse(line) as { type: string; content?: string });
+		const text = events.filter(({ type }) => type === 'item').map(({ content }) => content);
+		expect(text.join('')).toMatch(/^w1 w2 .* w40\{"model":"aurora-text-1","tokens":\d+\}$/);
+		expect(events[0]?.type).toBe('begin');
+		// 40 words at 50 ms each: the first byte is there long before the last.
+		expect((arrived.at(-1) ?? 0) - (arrived[0] ?? 0)).toBeGreaterThan(1000);
+		expect(arrived.length).toBeGreaterThan(20);
+	});
+
+	test('hands the edited picture to whoever uploaded one by its form', async () => {
+		await n8n.rest.activate('edit-uploaded-picture');
+		const form = (await exampleWorkflows()).find(({ id }) => id === 'edit-uploaded-picture');
+		const id = form?.nodes.find(({ type }) => type.endsWith('.formTrigger'))?.webhookId as string;
+		const page = await (await served(`/form/${id}`)).text();
+		expect(page).toContain('Change a picture');
+		const upload = new FormData();
+		const boat = drawPicture({ prompt: 'boat', index: 0, width: 40, height: 30 });
+		upload.set('field-0', new Blob([boat], { type: 'image/png' }), 'boat.png');
+		upload.set('field-1', 'Add a sail');
+		const answer = await fetch(at(`/form/${id}`), { method: 'POST', body: upload });
+		expect(answer.status).toBe(200);
+		const { formWaitingUrl } = (await answer.json()) as { formWaitingUrl: string };
+		// As the form's page does: it asks until the workflow has come to its last page.
+		const { pathname, search } = new URL(formWaitingUrl);
+		await until('the form has a last page', async () => {
+			const status = await fetch(at(`${pathname}/n8n-execution-status${search}`));
+			return (await status.text()).includes('form-waiting');
+		});
+		const last = await (await fetch(formWaitingUrl)).text();
+		expect(last).toContain('Your picture is done');
+		const sent = stage.gateway.requests.find(({ route }) => route === 'edits')?.body as FormRecord;
+		expect(sent.fields).toMatchObject({ prompt: 'Add a sail' });
+		expect(sent.files).toMatchObject([{ fileName: 'boat.png', size: boat.length }]);
+		expect(last).toContain('edited.png');
+	});
+});
+
+describe('a schedule', () => {
+	test('runs an image node each time', async () => {
+		await n8n.rest.activate('scheduled');
+		const done = await until('two scheduled runs end', async () => {
+			const ended = (await n8n.rest.executions('scheduled')).filter(
+				({ status }) => status !== 'running' && status !== 'new',
+			);
+			return ended.length >= 2 && ended;
+		});
+		await n8n.rest.deactivate('scheduled');
+		for (const { status, mode } of done) expect([status, mode]).toEqual(['success', 'trigger']);
+		expect(stage.gateway.tasks.some(({ request }) => request.prompt === 'a clock')).toBe(true);
+	});
+});

@@ -1,0 +1,192 @@
+import type { WorkflowFile } from './stage/stage';
+
+type Node = WorkflowFile['nodes'][number];
+type Connections = Record<
+	string,
+	Record<string, Array<Array<{ node: string; type: string; index: number }>>>
+>;
+
+const AT: [number, number] = [0, 0];
+
+/** The node that starts a workflow by hand, and from the command line. */
+export const MANUAL: Node = {
+	name: 'By Hand',
+	type: 'n8n-nodes-base.manualTrigger',
+	typeVersion: 1,
+	parameters: {},
+	position: AT,
+};
+
+/** A node that hands on one item with these fields, and the files of its input. */
+export function fields(name: string, json: object): Node {
+	return {
+		name,
+		type: 'n8n-nodes-base.set',
+		typeVersion: 3.4,
+		parameters: {
+			mode: 'raw',
+			jsonOutput: JSON.stringify(json),
+			includeOtherFields: true,
+			options: { stripBinary: false },
+		},
+		position: AT,
+	};
+}
+
+/** A node that fetches a file from the web into a binary field. */
+export function fetched(name: string, url: string, field = 'data'): Node {
+	return {
+		name,
+		type: 'n8n-nodes-base.httpRequest',
+		typeVersion: 4.2,
+		parameters: {
+			url,
+			options: {
+				response: { response: { responseFormat: 'file', outputPropertyName: field } },
+			},
+		},
+		position: AT,
+	};
+}
+
+/** A node that writes each item's file into a folder, under the file's own name. */
+export function saved(name: string, folder: string): Node {
+	return {
+		name,
+		type: 'n8n-nodes-base.readWriteFile',
+		typeVersion: 1,
+		parameters: {
+			operation: 'write',
+			fileName: `=${folder}/{{ $itemIndex }}-{{ $binary.data.fileName }}`,
+			dataPropertyName: 'data',
+			options: {},
+		},
+		position: AT,
+	};
+}
+
+/** A node of ours. */
+export function ours(
+	name: string,
+	type: 'modelAccess' | 'modelAccessImage',
+	parameters: Record<string, unknown>,
+	settings: Record<string, unknown> = {},
+): Node {
+	return {
+		name,
+		type: `n8n-nodes-model-access.${type}`,
+		typeVersion: 1,
+		parameters: { options: {}, ...parameters },
+		position: AT,
+		...settings,
+	};
+}
+
+/** An image for a prompt, as a person sets up the node. */
+export function image(
+	name: string,
+	prompt: string,
+	options: Record<string, unknown> = {},
+	settings: Record<string, unknown> = {},
+): Node {
+	return ours(
+		name,
+		'modelAccessImage',
+		{ resource: 'image', operation: 'generate', model: byId('aurora-image-1'), prompt, options },
+		settings,
+	);
+}
+
+/** What a model picker holds after an ID was typed in. */
+export const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+
+/** Connections that lead from each node to the one after it. */
+function chain(names: string[]): Connections {
+	return Object.fromEntries(
+		names
+			.slice(0, -1)
+			.map((name, index) => [
+				name,
+				{ main: [[{ node: names[index + 1] ?? '', type: 'main', index: 0 }]] },
+			]),
+	);
+}
+
+/** A workflow of nodes that follow one another. */
+export function inARow(
+	id: string,
+	nodes: Node[],
+	settings: WorkflowFile['settings'] = {},
+): WorkflowFile {
+	return {
+		id,
+		name: id,
+		active: false,
+		nodes: nodes.map((node, index) => ({
+			id: `${id}-${index}`,
+			...node,
+			position: [index * 220, 0],
+		})),
+		connections: chain(nodes.map(({ name }) => name)),
+		settings: { executionOrder: 'v1', ...settings },
+	};
+}
+
+/**
+ * A workflow whose trigger waits for the world, made so that it can be started by hand: nodes stand
+ * in for the trigger, of which the last one bears its name.
+ */
+export function startedByHand(
+	workflow: WorkflowFile,
+	trigger: string,
+	before: Node[],
+): WorkflowFile {
+	const nodes = [MANUAL, ...before];
+	return {
+		...workflow,
+		nodes: [
+			...nodes.map((node, index) => ({ id: `by-hand-${index}`, ...node })),
+			...workflow.nodes.filter(({ name }) => name !== trigger),
+		],
+		connections: { ...workflow.connections, ...chain(nodes.map(({ name }) => name)) },
+	};
+}
+
+/** A workflow with a further node behind one that has none yet. */
+export function followed(workflow: WorkflowFile, after: string, node: Node): WorkflowFile {
+	return {
+		...workflow,
+		nodes: [...workflow.nodes, { id: `after-${after}`, ...node }],
+		connections: { ...workflow.connections, ...chain([after, node.name]) },
+	};
+}
+
+/** A workflow without one of its nodes and what leads to it. */
+export function without(workflow: WorkflowFile, name: string): WorkflowFile {
+	const connections = Object.fromEntries(
+		Object.entries(workflow.connections as Connections)
+			.filter(([from]) => from !== name)
+			.map(([from, kinds]) => [
+				from,
+				Object.fromEntries(
+					Object.entries(kinds).map(([kind, outputs]) => [
+						kind,
+						outputs.map((targets) => targets.filter(({ node }) => node !== name)),
+					]),
+				),
+			]),
+	);
+	return { ...workflow, nodes: workflow.nodes.filter((node) => node.name !== name), connections };
+}
+
+/** A webhook that takes POST. */
+export function webhook(name: string, path: string, parameters: Record<string, unknown>): Node {
+	return {
+		name,
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2.1,
+		webhookId: path,
+		parameters: { httpMethod: 'POST', path, options: {}, ...parameters },
+		position: AT,
+	};
+}
