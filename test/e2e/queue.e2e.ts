@@ -151,6 +151,15 @@ describe('Forty pictures', () => {
 	});
 });
 
+test('A streamed answer reaches the caller of the main instance in pieces, from a worker', async () => {
+	const reply = await call(workflows.all.streams, { prompt: 'Why is the sky blue, and the sea?' });
+	const lines = (await reply.text()).trim().split('\n');
+	const chunks = lines.map((line) => JSON.parse(line) as { type: string; content?: string });
+	const pieces = chunks.filter(({ type }) => type === 'item').map(({ content }) => content);
+	expect(pieces.length).toBeGreaterThan(3);
+	expect(pieces.join('')).toBe('You said: Why is the sky blue, and the sea?');
+}, 60_000);
+
 /** The task of the execution that was stopped; it goes on at the gateway. */
 let stopped: string;
 

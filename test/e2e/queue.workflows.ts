@@ -133,5 +133,18 @@ const fetches = inARow('fetches', [
 	wait(),
 ]);
 
+/** Answers with a model's words while they come. */
+const streams = inARow('streams', [
+	webhook('streams', { responseMode: 'streaming' }),
+	ours('Answer', 'modelAccess', {
+		resource: 'response',
+		operation: 'create',
+		model: byId('aurora-text-1'),
+		inputType: 'text',
+		prompt: '={{ $json.body.prompt }}',
+		stream: true,
+	}),
+]);
+
 /** Each is called by its name, at `/webhook/<name>`. */
-export const all = { byAnswerNode, fromLastNode, waits, notes, collects, fetches };
+export const all = { byAnswerNode, fromLastNode, streams, waits, notes, collects, fetches };

@@ -58,7 +58,9 @@ export async function startPostgres(logFile: string): Promise<Service> {
 			...['-c', 'unix_socket_directories=', '-c', 'fsync=off', '-c', 'max_connections=60'],
 		],
 		isReady: async () =>
-			await succeeds(join(bin, 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)]),
+			await succeeds(join(bin, 'pg_isready'), [
+				...['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', 'postgres'],
+			]),
 		logFile,
 		ending: 'SIGINT',
 		killing: 'SIGQUIT',
