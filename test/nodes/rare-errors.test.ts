@@ -340,6 +340,7 @@ const REFUSALS: Record<string, Row[]> = {
 	],
 	'base-url.ts': [
 		baseUrl('', 'is empty'),
+		baseUrl(`https://${'a'.repeat(2048)}.example.com`, 'is longer than 2048 characters'),
 		baseUrl('https://gateway example.com', 'contains a space, a backslash or a line break'),
 		baseUrl(
 			'https://gateway.example.com/v1?x=1',
@@ -363,6 +364,7 @@ const REFUSALS: Record<string, Row[]> = {
 	'api-key.ts': [
 		apiKey(' ', 'is empty'),
 		apiKey('Bearer', 'is empty'),
+		apiKey('k'.repeat(4097), 'is longer than 4096 characters'),
 		apiKey('mak-with\na-break', 'contains a line break or another control character'),
 		apiKey('mak-with a-space', 'contains a space'),
 		apiKey('mak-with"a-quote', 'contains a quote'),
