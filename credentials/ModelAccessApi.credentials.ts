@@ -1,5 +1,6 @@
 import type {
 	IAuthenticate,
+	ICredentialDataDecryptedObject,
 	ICredentialTestRequest,
 	ICredentialType,
 	IHttpRequestOptions,
@@ -52,20 +53,15 @@ export class ModelAccessApi implements ICredentialType {
 	 * @see contract, "Authentication" 1, 2 and 7
 	 */
 	authenticate: IAuthenticate = async (credentials, requestOptions) => {
-		try {
-			const baseUrl = normalizeBaseUrl(String(credentials.baseUrl ?? ''));
-			const apiKey = normalizeApiKey(String(credentials.apiKey ?? ''));
-			return {
-				...atOrigin(requestOptions, baseUrl, credentials.baseUrl),
-				headers: {
-					...withoutAuthorization(requestOptions.headers),
-					authorization: `Bearer ${apiKey}`,
-				},
-				...STAY_AT_ORIGIN,
-			};
-		} catch (error) {
-			throw withDescription(error);
-		}
+		const { baseUrl, apiKey } = usable(credentials);
+		return {
+			...atOrigin(requestOptions, baseUrl, credentials.baseUrl),
+			headers: {
+				...withoutAuthorization(requestOptions.headers),
+				authorization: `Bearer ${apiKey}`,
+			},
+			...STAY_AT_ORIGIN,
+		};
 	};
 
 	test: ICredentialTestRequest = {
@@ -103,10 +99,17 @@ function withoutAuthorization(headers: IHttpRequestOptions['headers'] = {}) {
 	);
 }
 
-/** n8n shows this field of what a credential throws below its message. */
-function withDescription(error: unknown): unknown {
-	if (error instanceof InputError) Object.assign(error, { description: error.facts.advice });
-	return error;
+/** @throws {InputError} with its advice in its message: n8n's test shows nothing else */
+function usable({ baseUrl, apiKey }: ICredentialDataDecryptedObject) {
+	try {
+		return {
+			baseUrl: normalizeBaseUrl(String(baseUrl ?? '')),
+			apiKey: normalizeApiKey(String(apiKey ?? '')),
+		};
+	} catch (error) {
+		if (error instanceof InputError) error.message += `. ${error.facts.advice}`;
+		throw error;
+	}
 }
 
 function testMessage(status: number): string {
@@ -144,11 +147,14 @@ function atOrigin(
 	const address = absolute(url || String(uri ?? ''), base);
 	const { origin } = new URL(baseUrl);
 	if (!URL.canParse(address) || new URL(address).origin !== origin) {
-		throw new InputError(
+		const advice = `This credential is sent to ${origin} only. Use an address there, or another credential.`;
+		const refused = new InputError(
 			'URL',
 			'is not an address of the gateway in the credential',
-			`This credential is sent to ${origin} only. Use an address there, or another credential.`,
+			advice,
 		);
+		// n8n's HTTP Request node shows this field below the message.
+		throw Object.assign(refused, { description: advice });
 	}
 	return { ...rest, ...(uri !== undefined && { uri: address }), url: address };
 }

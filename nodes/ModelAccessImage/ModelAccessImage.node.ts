@@ -22,7 +22,7 @@ export class ModelAccessImage implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
-		description: 'Generate images through a Model Access gateway and get them as files',
+		description: 'Generate and edit images through a Model Access gateway and get them as files',
 		defaults: { name: 'Model Access Image' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
