@@ -1,0 +1,306 @@
+import { pictureBelongsTo } from '../gateway';
+import { arrange, until, type Stage } from './arrange';
+import { openBrowser, story, type Browser } from './browser';
+import { Editor } from './browser-editor';
+import type { Running } from './stage/n8n';
+import type { Rest } from './stage/rest';
+import { exampleWorkflows, withCredential, type WorkflowFile } from './stage/stage';
+import { byId, MANUAL, ours } from './workflows';
+
+type Node = WorkflowFile['nodes'][number];
+
+/** The tool of the example's agent with which the other node of ours is tried. */
+const LIST_MODELS: Node = {
+	...ours('List Models', 'modelAccess', {
+		descriptionType: 'manual',
+		toolDescription: 'Lists the models of the gateway.',
+		resource: 'model',
+		operation: 'getAll',
+	}),
+	id: 'list-models',
+	type: 'n8n-nodes-model-access.modelAccessTool',
+	position: [720, 220],
+};
+
+const SCHEMA = {
+	type: 'object',
+	properties: { mood: { type: 'string', enum: ['happy', 'sad'] } },
+	required: ['mood'],
+};
+
+const model = (extraBody: object): Node => ({
+	name: 'Model',
+	type: 'n8n-nodes-model-access.lmChatModelAccess',
+	typeVersion: 1,
+	parameters: {
+		model: byId('aurora-text-1'),
+		options: { extraBody: JSON.stringify(extraBody) },
+	},
+	position: [200, 220],
+});
+
+const leadsTo = (node: string, type: string) => ({ [type]: [[{ node, type, index: 0 }]] });
+
+/** A chain whose answer has to be read by a parser; the model is asked for the parser's schema. */
+const CHAIN: WorkflowFile = {
+	id: 'chain',
+	name: 'chain',
+	nodes: [
+		MANUAL,
+		{
+			name: 'Basic LLM Chain',
+			type: '@n8n/n8n-nodes-langchain.chainLlm',
+			typeVersion: 1.7,
+			parameters: { promptType: 'define', text: 'What a happy day', hasOutputParser: true },
+			position: [220, 0],
+		},
+		model({
+			text: {
+				format: {
+					type: 'json_schema',
+					name: 'answer',
+					schema: { type: 'object', properties: { output: SCHEMA }, required: ['output'] },
+				},
+			},
+		}),
+		{
+			name: 'Structured Output Parser',
+			type: '@n8n/n8n-nodes-langchain.outputParserStructured',
+			typeVersion: 1.3,
+			parameters: { schemaType: 'manual', inputSchema: JSON.stringify(SCHEMA) },
+			position: [420, 220],
+		},
+	].map((node, index) => ({ id: `chain-${index}`, ...node })) as Node[],
+	connections: {
+		[MANUAL.name]: leadsTo('Basic LLM Chain', 'main'),
+		Model: leadsTo('Basic LLM Chain', 'ai_languageModel'),
+		'Structured Output Parser': leadsTo('Basic LLM Chain', 'ai_outputParser'),
+	},
+	settings: { executionOrder: 'v1' },
+};
+
+let stage: Stage;
+let n8n: Running & { rest: Rest };
+let browser: Browser;
+let editor: Editor;
+let webhook: string;
+
+beforeAll(async () => {
+	const example = (await exampleWorkflows()).find(({ id }) => id === 'chat-agent');
+	if (!example) throw new Error('The example of an agent is gone');
+	stage = await arrange({
+		name: 'agent',
+		gateway: { taskSeconds: 2, deltaMs: 40 },
+		workflows: [example, reachable(example), withCredential(CHAIN)],
+	});
+	n8n = await stage.start();
+	await n8n.rest.activate('reachable-agent');
+	browser = await openBrowser(n8n, stage.n8n.owner);
+	editor = new Editor(browser);
+}, 900_000);
+
+afterAll(async () => {
+	await browser?.close();
+	await stage?.close();
+});
+
+/** The example as its owner publishes it: anybody who has the address can chat; with one tool more. */
+function reachable(example: WorkflowFile): WorkflowFile {
+	webhook = 'an-agent-to-chat-with';
+	return {
+		...example,
+		...withCredential({
+			...example,
+			nodes: [
+				...example.nodes.map((node) =>
+					node.type.endsWith('.chatTrigger')
+						? {
+								...node,
+								webhookId: webhook,
+								parameters: { ...node.parameters, public: true, mode: 'webhook' },
+							}
+						: node,
+				),
+				LIST_MODELS,
+			],
+		}),
+		id: 'reachable-agent',
+		name: 'reachable-agent',
+		connections: { ...example.connections, 'List Models': leadsTo('AI Agent', 'ai_tool') },
+	};
+}
+
+/** What a turn of the conversation came to, as its caller reads it. */
+interface Turn {
+	text: string;
+	/** Milliseconds between the first piece and the last. */
+	span: number;
+	pieces: number;
+}
+
+/** Says something to the published agent, and reads its answer while it is written. */
+async function say(sessionId: string, chatInput: string): Promise<Turn> {
+	const send = async () =>
+		await fetch(`${n8n.address}/webhook/${webhook}/chat`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ action: 'sendMessage', sessionId, chatInput }),
+		});
+	const reply = await until('the agent is served', async () => {
+		const first = await send();
+		return first.status !== 404 && first;
+	});
+	expect(reply.status).toBe(200);
+	const pieces: Array<{ at: number; text: string }> = [];
+	for await (const piece of reply.body ?? []) {
+		pieces.push({ at: performance.now(), text: Buffer.from(piece as Uint8Array).toString() });
+	}
+	const events = pieces
+		.map(({ text }) => text)
+		.join('')
+		.trim()
+		.split('\n')
+		.map((line) => JSON.parse(line) as { type: string; content?: string });
+	expect(events.filter(({ type }) => type === 'error')).toEqual([]);
+	return {
+		text: events.map(({ type, content }) => (type === 'item' ? content : '')).join(''),
+		span: (pieces.at(-1)?.at ?? 0) - (pieces[0]?.at ?? 0),
+		pieces: pieces.length,
+	};
+}
+
+interface InputItem {
+	type?: string;
+	role?: string;
+	name?: string;
+	arguments?: string;
+	call_id?: string;
+	content?: unknown;
+	output?: unknown;
+}
+
+/** What the gateway was sent since a request, as one line for each item of each request. */
+function conversation(since: number): string[][] {
+	return stage.gateway.requests
+		.filter(({ route }) => route === 'responses')
+		.slice(since)
+		.map(({ body }) => (body as { input: InputItem[] }).input.map(line));
+}
+
+function line(item: InputItem): string {
+	if (item.type === 'function_call') return `${item.name}(${item.arguments})`;
+	if (item.type === 'function_call_output') return `-> ${plain(item.output)}`;
+	return `${item.role}: ${plain(item.content)}`;
+}
+
+function plain(content: unknown): string {
+	if (typeof content === 'string') return content;
+	return (content as Array<{ text?: string }>).map(({ text }) => text ?? '').join('');
+}
+
+const asked = () => stage.gateway.requests.filter(({ route }) => route === 'responses').length;
+
+const SUM =
+	'How much is it? [[call:calculator {"input":"6*7"}]] [[then:calculator {"input":"42+1"}]]';
+
+describe('an AI Agent that thinks with our chat model', () => {
+	story('chats in the editor: three turns, of which one reckons twice', async () => {
+		const since = asked();
+		await editor.open('chat-agent');
+		await editor.at('workflow-chat-button').click();
+		const input = editor.at('chat-input');
+		const answers = editor
+			.at('canvas-chat')
+			.locator('.chat-message-from-bot .chat-message-markdown');
+		const turn = async (text: string, answer: RegExp) => {
+			const before = await answers.count();
+			await input.fill(text);
+			await input.press('Enter');
+			await until(`an answer to ${text}`, async () => {
+				const all = await answers.allInnerTexts();
+				return all.length > before && answer.test(all.at(-1) ?? '');
+			});
+		};
+		await turn('Hello [[no-tools]]', /^You said: Hello/);
+		await turn(SUM, /Calculator says: .*42[^]*Calculator says: .*43/);
+		await turn(
+			'Thank you [[no-tools]]',
+			/You said: Thank you[^]*Before that you said: How much is it/,
+		);
+		await browser.picture('chat-agent');
+
+		const [hello, sum, reckoned, done, thanks] = conversation(since);
+		expect(hello?.map((text) => text.split(':')[0])).toEqual(['system', 'user']);
+		expect(sum?.at(-1)).toBe(`user: ${SUM}`);
+		expect(reckoned?.slice(-2)).toEqual([
+			'Calculator({"input":"6*7"})',
+			expect.stringMatching(/^-> .*42/),
+		]);
+		expect(done?.slice(-4)).toEqual([
+			...(reckoned ?? []).slice(-2),
+			'Calculator({"input":"42+1"})',
+			expect.stringMatching(/^-> .*43/),
+		]);
+		expect(thanks?.filter((text) => text.startsWith('user'))).toEqual([
+			'user: Hello [[no-tools]]',
+			`user: ${SUM}`,
+			'user: Thank you [[no-tools]]',
+		]);
+		expect(asked() - since).toBe(5);
+		const usage = await editor.at('logs-overview').innerText();
+		expect(usage).toMatch(/\d+ Tokens/);
+	});
+
+	story('chats by its address: the words arrive while they are written', async () => {
+		const since = asked();
+		const counted = await say('one', 'Count [[words:40]] [[no-tools]]');
+		expect(counted.text).toMatch(/^w1 w2 .* w40$/);
+		// 40 words at 40 ms each.
+		expect(counted.span).toBeGreaterThan(800);
+		expect(counted.pieces).toBeGreaterThan(10);
+		const twice = await say(
+			'one',
+			'And both? [[call:calculator {"input":"1+1"}]] [[call:calculator {"input":"2+2"}]]',
+		);
+		expect(twice.text).toMatch(/2[^]*4/);
+		const [, , both] = conversation(since);
+		expect(both?.slice(-4).map((text) => text.slice(0, 13))).toEqual([
+			'Calculator({"',
+			'Calculator({"',
+			expect.stringMatching(/^->/),
+			expect.stringMatching(/^->/),
+		]);
+		const other = await say('two', 'And you? [[no-tools]]');
+		expect(other.text).not.toContain('Before that');
+	});
+
+	story('draws a picture by the image node and hands over its address', async () => {
+		const { text } = await say(
+			'three',
+			'Draw it [[call:draw_picture {"prompt":"A boat on a lake"}]]',
+		);
+		expect(stage.gateway.tasks).toHaveLength(1);
+		const [address = ''] = /http:[^"\s]+/.exec(text) ?? [];
+		const picture = Buffer.from(await (await fetch(address)).arrayBuffer());
+		expect(pictureBelongsTo('A boat on a lake', picture)).toBe(true);
+	});
+
+	story('lists the models by the other node', async () => {
+		const { text } = await say('four', 'Which are there? [[call:list_models {}]]');
+		expect(text).toContain('Aurora-Text-2.5-Preview');
+	});
+});
+
+describe('a Basic LLM Chain', () => {
+	story('hands on what its output parser read', async () => {
+		await editor.open('chain');
+		await editor.execute();
+		await editor.openNode('Basic LLM Chain');
+		await editor.showOutput('json');
+		const json = await until('the output is shown', async () => {
+			const text = await editor.output.innerText();
+			return text.includes('mood') && text;
+		});
+		expect(json.replace(/\s/g, '')).toContain('"mood":"happy"');
+	});
+});

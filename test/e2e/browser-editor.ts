@@ -1,0 +1,236 @@
+import type { Locator, Page } from 'playwright-core';
+import { until } from './arrange';
+import type { Browser } from './browser';
+
+/** n8n's editor as its users see it: a canvas, the panel of nodes, an open node. */
+export class Editor {
+	private readonly page: Page;
+
+	constructor(private readonly browser: Browser) {
+		this.page = browser.page;
+	}
+
+	/** Something by n8n's own mark for tests. */
+	at(id: string): Locator {
+		return this.page.getByTestId(id);
+	}
+
+	/** An empty canvas. */
+	async openNew(): Promise<void> {
+		await this.page.goto(`${this.browser.address}/workflow/new`);
+		await this.at('canvas-plus-button').waitFor();
+	}
+
+	/** The canvas of a saved workflow. */
+	async open(id: string): Promise<void> {
+		await this.page.goto(`${this.browser.address}/workflow/${id}`);
+		await this.at('canvas-node').first().waitFor();
+	}
+
+	/** Opens the panel of nodes and searches it. */
+	async search(text: string): Promise<Locator> {
+		const first = this.at('canvas-plus-button');
+		await first.or(this.at('node-creator-plus-button')).first().click();
+		await this.at('node-creator-search-bar').fill(text);
+		await this.entry().first().waitFor();
+		return this.entry();
+	}
+
+	/** The panel's entries, or those that are called so. */
+	entry(name?: string): Locator {
+		const entries = this.at('node-creator').getByTestId('node-creator-item-name');
+		return name === undefined ? entries : entries.and(this.page.getByText(name, { exact: true }));
+	}
+
+	/** Closes the panel of nodes. */
+	async leavePanel(): Promise<void> {
+		await this.page.keyboard.press('Escape');
+		await this.at('node-creator').waitFor({ state: 'hidden' });
+	}
+
+	/**
+	 * Puts a node on the canvas by the panel.
+	 * @param path the entries to click on, one after the other: the node, then what it should do
+	 */
+	async add(search: string, ...path: string[]): Promise<void> {
+		const nodes = await this.at('canvas-node').count();
+		await this.search(search);
+		for (const name of path) await this.entry(name).first().click();
+		await until(`${path.join(', ')} is on the canvas`, async () => {
+			return (await this.at('canvas-node').count()) > nodes;
+		});
+	}
+
+	/** A node on the canvas. */
+	node(name: string): Locator {
+		return this.page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`);
+	}
+
+	/** Opens a node. */
+	async openNode(name: string): Promise<void> {
+		await this.node(name).dblclick();
+		await this.at('ndv').waitFor();
+	}
+
+	/** Closes the open node. */
+	async closeNode(): Promise<void> {
+		await this.at('ndv-close-button').click();
+		await this.at('ndv').waitFor({ state: 'hidden' });
+	}
+
+	/** The control of a field of the open node, by the field's saved name. */
+	field(name: string): Locator {
+		return this.at(`parameter-input-${name}`);
+	}
+
+	/** Types into a field. */
+	async fill(name: string, text: string): Promise<void> {
+		await this.field(name).locator('input, textarea, .cm-content').first().fill(text);
+	}
+
+	/**
+	 * Types an expression into a field: what is within `{{ }}` is worked out.
+	 * @param preview what n8n shows below the field for the item at hand
+	 */
+	async fillExpression(name: string, text: string, preview: RegExp): Promise<void> {
+		await this.field(name).hover();
+		const switches = this.at(`${name}-parameter-input-options-container`);
+		await switches.getByTestId('radio-button-expression').click();
+		await this.field(name).locator('.cm-content').fill(text);
+		await this.at('node-parameters').getByText(preview).first().waitFor();
+	}
+
+	/** Chooses from a field's list. */
+	async choose(name: string, option: string): Promise<void> {
+		await this.field(name).locator('input').first().click();
+		await this.page
+			.locator('.el-select-dropdown__item:visible')
+			.filter({ hasText: option })
+			.first()
+			.click();
+	}
+
+	/** Opens the model picker, and searches it. */
+	async models(text?: string): Promise<Locator> {
+		const search = this.at('rlc-search');
+		if (!(await search.isVisible())) await this.at('rlc-input').click();
+		if (text !== undefined) await search.fill(text);
+		return this.at('rlc-item').locator('visible=true');
+	}
+
+	/** Chooses a model from the picker. */
+	async chooseModel(id: string): Promise<void> {
+		const found = await this.models(id);
+		await found.getByText(id, { exact: true }).first().click();
+	}
+
+	/** Runs the open node, and waits until it is done. */
+	async executeStep(): Promise<void> {
+		await this.at('node-execute-button').click();
+		await this.done();
+	}
+
+	/** Runs the workflow, and waits until it is done. */
+	async execute(): Promise<void> {
+		await this.at('execute-workflow-button').first().click();
+		await this.done();
+	}
+
+	/** Waits for the end of a run: n8n says whether it went well. */
+	async done(): Promise<void> {
+		const note = this.page.locator('.el-notification');
+		await note
+			.filter({ hasText: /executed successfully|Problem in|Execution stopped/ })
+			.first()
+			.waitFor();
+	}
+
+	/** The pane with what the open node hands on. */
+	get output(): Locator {
+		return this.at('output-panel');
+	}
+
+	/** Chooses how the output is shown: `schema`, `table`, `json` or `binary`. */
+	async showOutput(mode: string): Promise<void> {
+		await this.output.getByTestId(`radio-button-${mode}`).click();
+	}
+
+	/** Opens the picture of the output's Binary tab, and waits until it is drawn. */
+	async viewPicture(): Promise<void> {
+		await this.showOutput('binary');
+		await this.output.getByTestId('ndv-view-binary-data').first().click();
+		await drawn(this.output.locator('img[src*="binary-data"]'), 1);
+	}
+
+	/** Waits until notes at the edge of the window are gone, so that the next one is new. */
+	async clearNotes(): Promise<void> {
+		for (const note of await this.page.locator('.el-notification__closeBtn').all()) {
+			await note.click({ timeout: 2_000 }).catch(() => {});
+		}
+		await this.page.locator('.el-notification').first().waitFor({ state: 'hidden' });
+	}
+}
+
+/** Waits until so many different pictures are there, and each was loaded. */
+export async function drawn(pictures: Locator, count: number): Promise<void> {
+	await until(`${count} pictures are drawn`, async () => {
+		const all = await pictures.evaluateAll((found: Array<{ src: string; naturalWidth: number }>) =>
+			found.map(({ src, naturalWidth }) => ({ src, naturalWidth })),
+		);
+		const whole = all.filter(({ naturalWidth }) => naturalWidth > 0);
+		return whole.length === all.length && new Set(all.map(({ src }) => src)).size === count;
+	});
+}
+
+/** The window in which a credential is edited. */
+export class CredentialWindow {
+	readonly window: Locator;
+
+	constructor(private readonly browser: Browser) {
+		this.window = browser.page.getByTestId('editCredential-modal');
+	}
+
+	/** Begins a new credential by the list of them. */
+	async create(type: string): Promise<void> {
+		const { page, address } = this.browser;
+		await page.goto(`${address}/home/credentials`);
+		await page
+			.getByTestId('add-resource-credential')
+			.or(page.getByText('Add first credential'))
+			.first()
+			.click();
+		await page.getByTestId('new-credential-type-select').locator('input').fill(type);
+		await page
+			.getByTestId('new-credential-type-select-option')
+			.locator('visible=true')
+			.first()
+			.click();
+		await page.getByTestId('new-credential-type-button').click();
+		await this.window.waitFor();
+	}
+
+	/** Enters key and address, saves, and waits for the end of n8n's test. */
+	async save(apiKey: string, baseUrl: string): Promise<void> {
+		await this.window.getByTestId('parameter-input-apiKey').locator('input').fill(apiKey);
+		await this.window.getByTestId('parameter-input-baseUrl').locator('input').fill(baseUrl);
+		const tested = this.browser.page.waitForResponse((reply) =>
+			reply.url().endsWith('/credentials/test'),
+		);
+		await this.window.getByTestId('credential-save-button').click();
+		await (await tested).finished();
+	}
+
+	/** What the banner says, in whole, once it shows this text. */
+	async said(text: string | RegExp): Promise<void> {
+		const more = this.window.getByText('More details');
+		const banner = this.window.getByText(text);
+		await more.or(banner).first().waitFor();
+		if (await more.isVisible()) await more.click();
+		await banner.first().waitFor();
+	}
+
+	async close(): Promise<void> {
+		await this.browser.page.keyboard.press('Escape');
+		await this.window.waitFor({ state: 'hidden' });
+	}
+}

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { chromium, selectors, type Locator, type Page } from 'playwright-core';
+import type { Owner, Running } from './stage/n8n';
+import { DATA } from './stage/stage';
+
+/** A browser that is signed in to an n8n. */
+export interface Browser {
+	page: Page;
+	/** Where n8n is; paths are put behind it. */
+	address: string;
+	/**
+	 * Keeps a picture for the README, where pictures were asked for; else it does nothing.
+	 * @param name of the file, without its extension
+	 * @param part of the page; the whole window if absent
+	 */
+	picture: (name: string, part?: Locator) => Promise<void>;
+	close: () => Promise<void>;
+}
+
+/** What Debian calls it; another one is named by the environment. */
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+const FLAGS = [
+	'--no-sandbox',
+	'--disable-gpu',
+	'--no-first-run',
+	'--disable-background-networking',
+	'--disable-component-update',
+	'--disable-sync',
+];
+
+/** Wide enough for the three panes of an open node. */
+const WINDOW = { width: 1440, height: 820 };
+
+/** Milliseconds that one look or click waits for what it is about. */
+const PATIENCE_MS = 45_000;
+
+/** Where a failed test leaves what was on the screen. */
+const FAILURES = join(DATA, 'failures');
+
+/**
+ * Opens a browser on an n8n and signs in by its form.
+ * @throws {Error} there is no chromium
+ */
+export async function openBrowser({ address }: Running, owner: Owner): Promise<Browser> {
+	if (!existsSync(CHROMIUM)) {
+		throw new Error(`There is no ${CHROMIUM}: install chromium, or name it in $CHROMIUM`);
+	}
+	selectors.setTestIdAttribute('data-test-id');
+	const chrome = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+	const page = await chrome.newPage({ viewport: WINDOW });
+	page.setDefaultTimeout(PATIENCE_MS);
+	// A page that asks whether to leave it is left.
+	page.on('dialog', (dialog) => void dialog.accept().catch(() => {}));
+	await page.goto(`${address}/signin`);
+	await page.locator('input[name=emailOrLdapLoginId]').fill(owner.email);
+	await page.locator('input[name=password]').fill(owner.password);
+	await page.getByTestId('form-submit-button').click();
+	await page.waitForURL(/\/(home|workflow)/);
+	shown = page;
+	return {
+		page,
+		address,
+		picture: async (name, part) => {
+			const folder = process.env.E2E_SCREENSHOTS;
+			if (folder !== undefined) await keepPicture(page, join(folder, `${name}.png`), part);
+		},
+		close: async () => await chrome.close(),
+	};
+}
+
+/** The page of this file's tests; one at a time. */
+let shown: Page | undefined;
+
+/** A test that leaves the page it failed on, and says where. */
+export function story(name: string, work: () => Promise<void>): void {
+	test(name, async () => {
+		try {
+			await work();
+		} catch (error) {
+			// Errors of Node's own modules are none of jest's kind of Error.
+			if (shown) {
+				const { message } = error as Error;
+				(error as Error).message =
+					`${message}\n\nWhat was on the screen: ${await keepFailure(shown, name)}`;
+			}
+			throw error;
+		}
+	});
+}
+
+async function keepFailure(page: Page, name: string): Promise<string> {
+	await mkdir(FAILURES, { recursive: true });
+	const file = join(FAILURES, name.replace(/\W+/g, '-').slice(0, 80));
+	try {
+		await writeFile(`${file}.html`, await page.content());
+		await page.screenshot({ path: `${file}.png` });
+	} catch (error) {
+		return `nothing, since ${(error as Error).message}`;
+	}
+	return `${file}.png, ${file}.html`;
+}
+
+/** Sixteen dozens of colours are enough for a screen, and a fifth of the bytes. */
+async function keepPicture(page: Page, file: string, part?: Locator): Promise<void> {
+	// Notes that come and go, and the pointer's marks, are none of the picture's business.
+	for (const note of await page.locator('.el-notification__closeBtn').all()) {
+		await note.click({ timeout: 2_000 }).catch(() => {});
+	}
+	await page.locator('.el-notification').first().waitFor({ state: 'hidden' });
+	await page.mouse.move(0, 0);
+	const path = `${file}.full`;
+	await writeFile(path, await (part ?? page).screenshot({ animations: 'disabled' }));
+	try {
+		await promisify(execFile)('pngquant', [
+			...['--quality=55-90', '--speed=1', '--strip', '--force', `--output=${file}`],
+			...['192', path],
+		]);
+	} catch {
+		await writeFile(file, await readFile(path));
+	} finally {
+		await rm(path);
+	}
+}

@@ -1,0 +1,312 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorReply, pictureBelongsTo, startGateway, type Gateway } from '../gateway';
+import { until } from './arrange';
+import { openBrowser, story, type Browser } from './browser';
+import { CredentialWindow, drawn, Editor } from './browser-editor';
+import { runCommand } from './stage/command';
+import type { N8n, Running } from './stage/n8n';
+import { PACKAGE, packPackage, PROJECT } from './stage/package';
+import { Rest } from './stage/rest';
+import { DATA, setStage, type WorkflowFile } from './stage/stage';
+import { byId, image, inARow, MANUAL, ours } from './workflows';
+
+let gateway: Gateway;
+let n8n: N8n;
+let running: Running;
+let rest: Rest;
+let browser: Browser;
+let editor: Editor;
+let credential: CredentialWindow;
+
+beforeAll(async () => {
+	const tarball = process.env.E2E_TARBALL ?? (await packPackage(join(DATA, 'packed')));
+	n8n = await setStage({ name: 'editor', fresh: true, tarball });
+	await installAsWritten(tarball);
+	gateway = await startGateway({ taskSeconds: 2 });
+	running = await n8n.start();
+	rest = await Rest.signIn(running.address, n8n.owner);
+	browser = await openBrowser(running, n8n.owner);
+	editor = new Editor(browser);
+	credential = new CredentialWindow(browser);
+}, 900_000);
+
+afterAll(async () => {
+	await browser?.close();
+	await running?.stop();
+	await gateway?.close();
+});
+
+/** Installs the package by the command that the README names, with the tarball in the name's place. */
+async function installAsWritten(tarball: string): Promise<void> {
+	const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
+	const line = /^npm install (--prefix .*) n8n-nodes-model-access$/m.exec(readme)?.[1];
+	const folder = join(n8n.userFolder, '.n8n', 'nodes');
+	await rm(folder, { recursive: true });
+	await mkdir(folder);
+	await runCommand('npm', ['install', ...(line ?? '').split(' '), tarball], { cwd: folder });
+	expect(await readdir(join(folder, 'node_modules'))).toContain(PACKAGE);
+}
+
+describe('from nothing to a saved picture, in the steps of the README', () => {
+	story('1: n8n offers to install community nodes by name', async () => {
+		const { page, address } = browser;
+		await page.goto(`${address}/settings/community-nodes`);
+		await page.getByRole('button', { name: 'Install a community node' }).click();
+		const dialog = page.getByTestId('communityPackageInstall-modal');
+		await dialog
+			.getByTestId('package-name-input')
+			.or(dialog.locator('input[type=text]'))
+			.first()
+			.fill(PACKAGE);
+		await dialog.getByText('I understand the risks').first().click();
+		expect(await dialog.getByRole('button', { name: 'Install' }).isEnabled()).toBe(true);
+		await page.keyboard.press('Escape');
+	});
+
+	story('1: the installed nodes are found by "model access", with what each can do', async () => {
+		await editor.openNew();
+		await editor.add('manual', 'Trigger manually');
+		const found = await editor.search('model access');
+		await until('all three are found', async () => (await found.count()) === 3);
+		expect(await found.allInnerTexts()).toEqual([
+			'Model Access',
+			'Model Access Image',
+			'Model Access Chat Model',
+		]);
+		const panel = editor.at('node-creator');
+		const text = await panel.innerText();
+		expect(text).toContain('List models and get their answers through a Model Access gateway');
+		expect(text).toContain('images through a Model Access gateway');
+		await drawn(panel.locator('img[src*="n8n-nodes-model-access"]'), 3);
+		await browser.picture('nodes-panel', panel);
+		await editor.entry('Model Access').click();
+		await editor.entry('Create a response').waitFor();
+		await editor.entry('Get many models').waitFor();
+		await editor.leavePanel();
+		await editor.search('model access');
+		await editor.entry('Model Access Image').click();
+		await until('the actions of the image node are listed', async () => {
+			const actions = await editor.entry().allInnerTexts();
+			return (
+				actions.join() === 'Generate an image,Edit an image,Get a task,Wait for a task' && actions
+			);
+		});
+	});
+
+	story('2: a credential says what is wrong with it until all is right', async () => {
+		const { active } = gateway.keys;
+		await credential.create('Model Access API');
+		await credential.save('mak-wrong', gateway.baseUrl);
+		await credential.said(/^The gateway did not accept the API key\. Fix the credential/);
+		await credential.save(active, `${running.address}/v1`);
+		await credential.said(/^The address answers, but not with a list of models\. .* Base URL/);
+		await credential.save(active, 'http://127.0.0.1:9/v1');
+		await credential.said('ECONNREFUSED');
+		await credential.save(active, 'http://api.example.com/v1');
+		await credential.said(/^Base URL uses http, which would send the key unencrypted/);
+		await credential.save(`Bearer ${active}`, gateway.origin);
+		await credential.said('Connection tested successfully');
+		await browser.picture('credential', credential.window);
+		await credential.close();
+	});
+
+	story('3: a workflow from nothing: a trigger, a node of ours, a model, a prompt', async () => {
+		await editor.openNew();
+		await editor.add('manual', 'Trigger manually');
+		await editor.add('model access', 'Model Access Image', 'Generate an image');
+		await editor.at('ndv').waitFor();
+		await editor.chooseModel('aurora-image-1');
+		await editor.fill('prompt', 'A lighthouse at dusk, watercolor');
+	});
+
+	story('4: the run shows the picture', async () => {
+		await editor.executeStep();
+		await editor.viewPicture();
+		await browser.picture('image-output');
+		await editor.output.getByText('Back to list').click();
+	});
+
+	story('5: the picture is saved: by Download once, by a node in every run', async () => {
+		const [download] = await Promise.all([
+			browser.page.waitForEvent('download'),
+			editor.output.getByTestId('ndv-download-binary-data').click(),
+		]);
+		const saved = await readFile(await download.path());
+		expect(pictureBelongsTo('A lighthouse at dusk, watercolor', saved)).toBe(true);
+		expect(download.suggestedFilename()).toMatch(/^imgtask_.*\.png$/);
+		await editor.closeNode();
+
+		const folder = join(n8n.userFolder, '.n8n-files');
+		await editor.add('read/write files', 'Read/Write Files from Disk', 'Write File to Disk');
+		await editor.at('ndv').waitFor();
+		await editor.fillExpression(
+			'fileName',
+			`${folder}/{{ $binary.data.fileName }}`,
+			/\.n8n-files\/imgtask_\w+\.png/,
+		);
+		await editor.closeNode();
+		await editor.execute();
+		const [name = ''] = existsSync(folder) ? await readdir(folder) : [];
+		const file = await readFile(join(folder, name));
+		expect(pictureBelongsTo('A lighthouse at dusk, watercolor', file)).toBe(true);
+		await browser.picture('first-picture-workflow', editor.at('canvas'));
+	});
+});
+
+describe('the model picker', () => {
+	story('says what is wrong where it cannot list the models', async () => {
+		await openOnly(ours('Write Image Prompt', 'modelAccess', { resource: 'response' }));
+		gateway.settings.intercept = ({ route }) => (route === 'models' ? errorReply(401) : undefined);
+		await editor.models();
+		await browser.page.getByText('Could not load list').waitFor();
+		await browser.page.getByText(/^The gateway did not accept the API key \(HTTP 401\)/).waitFor();
+		gateway.settings.intercept = undefined;
+		await browser.page.keyboard.press('Escape');
+	});
+
+	story('lists the models of the gateway, and searches them', async () => {
+		const all = await editor.models();
+		await until('every model is listed', async () => (await all.count()) === 6);
+		expect((await all.allInnerTexts()).sort()).toEqual(Object.keys(gateway.settings.models).sort());
+		await browser.picture('model-picker');
+		const found = await editor.models('IMAGE');
+		await until('those with "image" are left', async () => (await found.count()) === 2);
+		expect(await found.allInnerTexts()).toEqual(['aurora-image-1', 'aurora-image-1-hd']);
+		await editor.chooseModel('aurora-text-1');
+	});
+});
+
+describe('each operation', () => {
+	story('Response: Create shows its answer in the table', async () => {
+		await editor.fill('prompt', 'Write an image prompt for a lighthouse at dusk');
+		await editor.executeStep();
+		await editor.showOutput('table');
+		const table = editor.output.locator('table').first();
+		await table.getByText('a lighthouse at dusk, ink drawing').waitFor();
+		const heads = await table.locator('th').allInnerTexts();
+		expect(heads.map((head) => head.trim())).toEqual(
+			expect.arrayContaining(['id', 'status', 'model', 'text', 'usage', 'request_id']),
+		);
+		await editor.showOutput('schema');
+		await editor.output.getByText('request_id').waitFor();
+		await browser.picture('response-create');
+	});
+
+	story('Model: Get Many lists the models', async () => {
+		await openOnly(ours('List Models', 'modelAccess', { resource: 'model', operation: 'getAll' }));
+		await editor.executeStep();
+		await editor.showOutput('table');
+		await editor.output.getByText('Aurora-Text-2.5-Preview').waitFor();
+		await browser.picture('model-get-many');
+	});
+
+	story('Image: Generate and Edit, Task: Get and Wait, one after the other', async () => {
+		const task = { resource: 'task', taskId: '={{ $json.task_id }}' };
+		await open([
+			ours('Submit', 'modelAccessImage', {
+				resource: 'image',
+				operation: 'generate',
+				model: byId('aurora-image-1'),
+				prompt: 'A lighthouse at dusk, watercolor',
+				waitForCompletion: false,
+			}),
+			ours('Get Task', 'modelAccessImage', { ...task, operation: 'get' }),
+			ours('Wait for Task', 'modelAccessImage', { ...task, operation: 'wait' }),
+			ours('Edit Image', 'modelAccessImage', {
+				resource: 'image',
+				operation: 'edit',
+				model: byId('aurora-image-1'),
+				prompt: 'Make it night',
+			}),
+		]);
+		await editor.execute();
+		await browser.picture('image-workflow', editor.at('canvas'));
+		await editor.openNode('Get Task');
+		await editor.showOutput('schema');
+		await editor.output.getByText('processing').first().waitFor();
+		await browser.picture('task-get');
+		await editor.closeNode();
+		await editor.openNode('Wait for Task');
+		await editor.viewPicture();
+		await browser.picture('task-wait');
+		await editor.closeNode();
+		await editor.openNode('Edit Image');
+		await editor.viewPicture();
+		await browser.picture('image-edit');
+	});
+});
+
+describe('a run that does not go well', () => {
+	story('shows in the error panel what happened, and what to do', async () => {
+		await openOnly(image('Draw', 'A boat [[fail]]'));
+		await editor.executeStep();
+		const message = editor.output.getByTestId('node-error-message');
+		const advice = editor.output.getByTestId('node-error-description');
+		expect(await message.innerText()).toBe('The image task failed: the picture could not be made');
+		const id = gateway.tasks.at(-1)?.id;
+		expect(await advice.innerText()).toContain(`Task ID: ${id}`);
+		expect(await advice.innerText()).toContain('submit a new task');
+		await browser.picture('error');
+	});
+
+	story('stops where the builder stops it: no poll leaves afterwards', async () => {
+		const before = gateway.settings.taskSeconds;
+		gateway.settings.taskSeconds = 600;
+		await editor.fill('prompt', 'A boat that nobody waits for');
+		await editor.closeNode();
+		const polls = () => gateway.requests.filter(({ path }) => path.includes('/tasks/')).length;
+		const earlier = polls();
+		await editor.at('execute-workflow-button').first().click();
+		await until('the node polls', () => polls() > earlier);
+		await editor.at('stop-execution-button').click();
+		await editor.at('stop-execution-button').waitFor({ state: 'hidden' });
+		const stopped = Date.now();
+		const sent = polls();
+		// The gateway asks for a look each 3 s.
+		await until('another look would have been due', () => Date.now() - stopped > 5_000);
+		expect(polls()).toBe(sent);
+		expect(gateway.inFlight).toBe(0);
+		gateway.settings.taskSeconds = before;
+	});
+});
+
+describe('light and dark', () => {
+	story('each node has an icon for both', async () => {
+		await editor.openNode('Draw');
+		const icon = editor.at('ndv').locator('img[src*="n8n-nodes-model-access"]').first();
+		expect(await icon.getAttribute('src')).toMatch(/modelAccessImage\.svg$/);
+		await browser.page.evaluate(() => localStorage.setItem('N8N_THEME', 'dark'));
+		await browser.page.reload();
+		await until('the icon for the dark is there', async () =>
+			(await icon.getAttribute('src'))?.endsWith('modelAccessImage.dark.svg'),
+		);
+		await browser.picture('dark');
+		await browser.page.evaluate(() => localStorage.removeItem('N8N_THEME'));
+	});
+});
+
+/** Saves a workflow of these nodes behind a trigger, each with the credential, and opens it. */
+async function open(nodes: WorkflowFile['nodes']): Promise<void> {
+	const [first] = await rest.call<Array<{ id: string; name: string }>>('GET', '/credentials');
+	if (!first) throw new Error('The story that makes the credential has to run first');
+	const { id, name } = first;
+	const workflow = inARow('editor', [MANUAL, ...nodes]);
+	const created = await rest.create({
+		...workflow,
+		id: undefined,
+		nodes: workflow.nodes.map((node) =>
+			node.type.startsWith(PACKAGE)
+				? { ...node, credentials: { modelAccessApi: { id, name } } }
+				: node,
+		),
+	});
+	await editor.open(created.id);
+}
+
+/** The same with one node, which is opened as well. */
+async function openOnly(node: WorkflowFile['nodes'][number]): Promise<void> {
+	await open([node]);
+	await editor.openNode(node.name);
+}
