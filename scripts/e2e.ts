@@ -10,7 +10,7 @@ const HELP = `The package in a real n8n, in a real browser.
 npm run test:e2e                     everything; installs n8n ${N8N_VERSION} the first time
 npm run test:e2e -- editor           the files whose name holds "editor"
 npm run test:e2e -- --screenshots    also renews the pictures in docs/images
-Other words go to jest.
+Other words go to jest. E2E_TARBALL names a package that is packed already.
 
 It needs Debian's packages chromium, redis-server and postgresql, or the same of another system.`;
 
@@ -45,8 +45,9 @@ async function main() {
 		await run(['eslint/bin/eslint.js', '-c', 'eslint.e2e.config.mjs', 'test/e2e']);
 	}
 
-	say('Packing the package');
-	const tarball = await packPackage(join(DATA, 'packed'));
+	const given = process.env.E2E_TARBALL;
+	if (given === undefined) say('Packing the package');
+	const tarball = given ?? (await packPackage(join(DATA, 'packed')));
 	const forJest = words.filter((word) => word !== '--screenshots');
 	await run(['jest/bin/jest.js', '-c', 'test/e2e/jest.config.js', ...forJest], {
 		E2E_TARBALL: tarball,

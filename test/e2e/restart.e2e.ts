@@ -6,20 +6,22 @@ import { everySeconds, exampleWorkflows } from './stage/stage';
 import type { Running } from './stage/n8n';
 import type { Rest } from './stage/rest';
 import { until } from './stage/until';
-import { image, inARow, ours, webhook } from './workflows';
+import { image, inARow, ours, respondedWithFile, webhook } from './workflows';
 
 const DRAW = inARow('draw', [
-	webhook('Wish', 'draw', { responseMode: 'lastNode', responseData: 'firstEntryBinary' }),
+	webhook('Wish', 'draw', { responseMode: 'responseNode' }),
 	image('Draw', '={{ $json.body.prompt }}'),
+	respondedWithFile('Answer'),
 ]);
 
 const COLLECT = inARow('collect', [
-	webhook('Which', 'collect', { responseMode: 'lastNode', responseData: 'firstEntryBinary' }),
+	webhook('Which', 'collect', { responseMode: 'responseNode' }),
 	ours('Wait', 'modelAccessImage', {
 		resource: 'task',
 		operation: 'wait',
 		taskId: '={{ $json.body.task_id }}',
 	}),
+	respondedWithFile('Answer'),
 ]);
 
 const COLLECTED_LATER = 'submit-now-collect-later';
@@ -51,7 +53,13 @@ const post = async (path: string, body: object) =>
 		return reply.status !== 404 && reply;
 	});
 
-const bytesOf = async (reply: Response) => Buffer.from(await reply.arrayBuffer());
+/** A webhook's answer, which has to be a picture; the error shows what it was instead. */
+async function pictureOf(reply: Response): Promise<Buffer> {
+	const bytes = Buffer.from(await reply.arrayBuffer());
+	const type = reply.headers.get('content-type') ?? '';
+	if (reply.status === 200 && type === 'image/png') return bytes;
+	throw new Error(`Not a picture but ${reply.status} ${type}: ${bytes.toString().slice(0, 1000)}`);
+}
 
 /** The files in which n8n keeps binary data, wherever in its folder they are. */
 async function storedFiles(): Promise<string[]> {
@@ -69,8 +77,7 @@ async function storedFiles(): Promise<string[]> {
 async function drawn(prompt: string): Promise<number> {
 	const before = (await storedFiles()).length;
 	const reply = await post('/webhook/draw', { prompt });
-	expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'image/png']);
-	expect(pictureBelongsTo(prompt, await bytesOf(reply))).toBe(true);
+	expect(pictureBelongsTo(prompt, await pictureOf(reply))).toBe(true);
 	return (await storedFiles()).length - before;
 }
 
@@ -109,7 +116,7 @@ describe('n8n killed while image tasks run', () => {
 		const tasks = stage.gateway.tasks.slice(before);
 		expect(tasks).toHaveLength(2);
 		n8n = await stage.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'database' } });
-		await until('both tasks are done with', async () => (await rows()).length === 0, 100);
+		await until('both tasks are done with', async () => (await rows()).length === 0, 200);
 		await n8n.rest.deactivate(COLLECTED_LATER);
 
 		expect(stage.gateway.tasks.length - before).toBe(2);
@@ -117,7 +124,7 @@ describe('n8n killed while image tasks run', () => {
 			const downloads = stage.gateway.storageRequests.filter(({ path }) => path.includes(id));
 			expect(downloads.map(({ status }) => status)).toContain(200);
 		}
-	});
+	}, 300_000);
 
 	test('in the database: the picture is no file', async () => {
 		stage.gateway.settings.taskSeconds = 1;
@@ -139,7 +146,7 @@ describe('n8n killed while image tasks run', () => {
 		expect(log).toContain(task.id);
 		n8n = await stage.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'default' } });
 		const reply = await post('/webhook/collect', { task_id: task.id });
-		expect(pictureBelongsTo('cut short', await bytesOf(reply))).toBe(true);
+		expect(pictureBelongsTo('cut short', await pictureOf(reply))).toBe(true);
 		expect(stage.gateway.tasks.length - before).toBe(1);
 		const [latest] = await n8n.rest.executions('draw');
 		expect(latest?.status).toBe('crashed');

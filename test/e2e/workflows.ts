@@ -190,3 +190,17 @@ export function webhook(name: string, path: string, parameters: Record<string, u
 		position: AT,
 	};
 }
+
+/**
+ * A node that answers a webhook with the first item's file. The Webhook node's own "First Entry
+ * Binary" sends JSON in its place where n8n keeps binary data in memory.
+ */
+export function respondedWithFile(name: string): Node {
+	return {
+		name,
+		type: 'n8n-nodes-base.respondToWebhook',
+		typeVersion: 1.5,
+		parameters: { respondWith: 'binary', options: {} },
+		position: AT,
+	};
+}
