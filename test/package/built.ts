@@ -72,15 +72,20 @@ export async function readBuilt(): Promise<Record<string, string>> {
 	return Object.fromEntries(await Promise.all(texts));
 }
 
-/** The package as it lies in a host's `node_modules`: beside n8n-workflow, away from its sources. */
-export async function install(): Promise<{ folder: string; remove: () => Promise<void> }> {
+/**
+ * The package as it lies in a host's `node_modules`: beside n8n-workflow, away from its sources.
+ * @param workflowPackage the module of ours that is the host's n8n-workflow
+ */
+export async function install(
+	workflowPackage = 'n8n-workflow',
+): Promise<{ folder: string; remove: () => Promise<void> }> {
 	requireBuild();
 	const host = await mkdtemp(path.join(os.tmpdir(), 'host-'));
 	const modules = path.join(host, 'node_modules');
 	const folder = path.join(modules, manifest.name);
 	await mkdir(folder, { recursive: true });
 	await symlink(
-		path.join(project, 'node_modules/n8n-workflow'),
+		path.join(project, 'node_modules', workflowPackage),
 		path.join(modules, 'n8n-workflow'),
 	);
 	for (const shipped of ['package.json', ...manifest.files]) {
