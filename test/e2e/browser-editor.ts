@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { until } from './arrange';
-import type { Browser } from './browser';
+import type { Area, Browser } from './browser';
 
 /** n8n's editor as its users see it: a canvas, the panel of nodes, an open node. */
 export class Editor {
@@ -27,11 +27,11 @@ export class Editor {
 		await this.at('canvas-node').first().waitFor();
 	}
 
-	/** Opens the panel of nodes and searches it. */
-	async search(text: string): Promise<Locator> {
+	/** Opens the panel of nodes, and searches it where a text is given. */
+	async search(text?: string): Promise<Locator> {
 		const first = this.at('canvas-plus-button');
 		await first.or(this.at('node-creator-plus-button')).first().click();
-		await this.at('node-creator-search-bar').fill(text);
+		if (text !== undefined) await this.at('node-creator-search-bar').fill(text);
 		await this.entry().first().waitFor();
 		return this.entry();
 	}
@@ -50,15 +50,27 @@ export class Editor {
 
 	/**
 	 * Puts a node on the canvas by the panel.
+	 * @param search what the panel is searched for, if it is
 	 * @param path the entries to click on, one after the other: the node, then what it should do
 	 */
-	async add(search: string, ...path: string[]): Promise<void> {
+	async add(search: string | undefined, ...path: string[]): Promise<void> {
 		const nodes = await this.at('canvas-node').count();
 		await this.search(search);
 		for (const name of path) await this.entry(name).first().click();
 		await until(`${path.join(', ')} is on the canvas`, async () => {
 			return (await this.at('canvas-node').count()) > nodes;
 		});
+	}
+
+	/** Where the canvas has nodes: a picture's part, without the empty space around them. */
+	async canvasArea(): Promise<Area> {
+		await this.at('zoom-to-fit').click();
+		const boxes = await Promise.all((await this.at('canvas-node').all()).map(boxOf));
+		const left = Math.min(...boxes.map(({ x }) => x)) - 60;
+		const top = Math.min(...boxes.map(({ y }) => y)) - 40;
+		const right = Math.max(...boxes.map(({ x, width }) => x + width)) + 60;
+		const bottom = Math.max(...boxes.map(({ y, height }) => y + height)) + 70;
+		return { x: left, y: top, width: right - left, height: bottom - top };
 	}
 
 	/** A node on the canvas. */
@@ -169,6 +181,12 @@ export class Editor {
 		}
 		await this.page.locator('.el-notification').first().waitFor({ state: 'hidden' });
 	}
+}
+
+async function boxOf(element: Locator): Promise<Area> {
+	const box = await element.boundingBox();
+	if (!box) throw new Error('It is not on the screen');
+	return box;
 }
 
 /** Waits until so many different pictures are there, and each was loaded. */

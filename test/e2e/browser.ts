@@ -7,6 +7,14 @@ import { chromium, selectors, type Locator, type Page } from 'playwright-core';
 import type { Owner, Running } from './stage/n8n';
 import { DATA } from './stage/stage';
 
+/** A part of the window, in pixels. */
+export interface Area {
+	x: number;
+	y: number;
+	width: number;
+	height: number;
+}
+
 /** A browser that is signed in to an n8n. */
 export interface Browser {
 	page: Page;
@@ -17,7 +25,7 @@ export interface Browser {
 	 * @param name of the file, without its extension
 	 * @param part of the page; the whole window if absent
 	 */
-	picture: (name: string, part?: Locator) => Promise<void>;
+	picture: (name: string, part?: Locator | Area) => Promise<void>;
 	close: () => Promise<void>;
 }
 
@@ -106,7 +114,7 @@ async function keepFailure(page: Page, name: string): Promise<string> {
 }
 
 /** Sixteen dozens of colours are enough for a screen, and a fifth of the bytes. */
-async function keepPicture(page: Page, file: string, part?: Locator): Promise<void> {
+async function keepPicture(page: Page, file: string, part?: Locator | Area): Promise<void> {
 	// Notes that come and go, and the pointer's marks, are none of the picture's business.
 	for (const note of await page.locator('.el-notification__closeBtn').all()) {
 		await note.click({ timeout: 2_000 }).catch(() => {});
@@ -114,7 +122,11 @@ async function keepPicture(page: Page, file: string, part?: Locator): Promise<vo
 	await page.locator('.el-notification').first().waitFor({ state: 'hidden' });
 	await page.mouse.move(0, 0);
 	const path = `${file}.full`;
-	await writeFile(path, await (part ?? page).screenshot({ animations: 'disabled' }));
+	const taken =
+		part && 'screenshot' in part
+			? await part.screenshot({ animations: 'disabled' })
+			: await page.screenshot({ animations: 'disabled', clip: part });
+	await writeFile(path, taken);
 	try {
 		await promisify(execFile)('pngquant', [
 			...['--quality=55-90', '--speed=1', '--strip', '--force', `--output=${file}`],

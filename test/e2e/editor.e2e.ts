@@ -9,7 +9,7 @@ import { runCommand } from './stage/command';
 import type { N8n, Running } from './stage/n8n';
 import { PACKAGE, packPackage, PROJECT } from './stage/package';
 import { Rest } from './stage/rest';
-import { DATA, setStage, type WorkflowFile } from './stage/stage';
+import { DATA, exampleWorkflows, setStage, type WorkflowFile } from './stage/stage';
 import { byId, image, inARow, MANUAL, ours } from './workflows';
 
 let gateway: Gateway;
@@ -67,7 +67,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 
 	story('1: the installed nodes are found by "model access", with what each can do', async () => {
 		await editor.openNew();
-		await editor.add('manual', 'Trigger manually');
+		await editor.add(undefined, 'Trigger manually');
 		const found = await editor.search('model access');
 		await until('all three are found', async () => (await found.count()) === 3);
 		expect(await found.allInnerTexts()).toEqual([
@@ -114,7 +114,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 
 	story('3: a workflow from nothing: a trigger, a node of ours, a model, a prompt', async () => {
 		await editor.openNew();
-		await editor.add('manual', 'Trigger manually');
+		await editor.add(undefined, 'Trigger manually');
 		await editor.add('model access', 'Model Access Image', 'Generate an image');
 		await editor.at('ndv').waitFor();
 		await editor.chooseModel('aurora-image-1');
@@ -151,7 +151,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		const [name = ''] = existsSync(folder) ? await readdir(folder) : [];
 		const file = await readFile(join(folder, name));
 		expect(pictureBelongsTo('A lighthouse at dusk, watercolor', file)).toBe(true);
-		await browser.picture('first-picture-workflow', editor.at('canvas'));
+		await browser.picture('first-picture', await editor.canvasArea());
 	});
 });
 
@@ -170,7 +170,6 @@ describe('the model picker', () => {
 		const all = await editor.models();
 		await until('every model is listed', async () => (await all.count()) === 6);
 		expect((await all.allInnerTexts()).sort()).toEqual(Object.keys(gateway.settings.models).sort());
-		await browser.picture('model-picker');
 		const found = await editor.models('IMAGE');
 		await until('those with "image" are left', async () => (await found.count()) === 2);
 		expect(await found.allInnerTexts()).toEqual(['aurora-image-1', 'aurora-image-1-hd']);
@@ -204,25 +203,27 @@ describe('each operation', () => {
 
 	story('Image: Generate and Edit, Task: Get and Wait, one after the other', async () => {
 		const task = { resource: 'task', taskId: '={{ $json.task_id }}' };
-		await open([
-			ours('Submit', 'modelAccessImage', {
-				resource: 'image',
-				operation: 'generate',
-				model: byId('aurora-image-1'),
-				prompt: 'A lighthouse at dusk, watercolor',
-				waitForCompletion: false,
-			}),
-			ours('Get Task', 'modelAccessImage', { ...task, operation: 'get' }),
-			ours('Wait for Task', 'modelAccessImage', { ...task, operation: 'wait' }),
-			ours('Edit Image', 'modelAccessImage', {
-				resource: 'image',
-				operation: 'edit',
-				model: byId('aurora-image-1'),
-				prompt: 'Make it night',
-			}),
-		]);
+		await open(
+			inARow('Operations', [
+				MANUAL,
+				ours('Submit', 'modelAccessImage', {
+					resource: 'image',
+					operation: 'generate',
+					model: byId('aurora-image-1'),
+					prompt: 'A lighthouse at dusk, watercolor',
+					waitForCompletion: false,
+				}),
+				ours('Get Task', 'modelAccessImage', { ...task, operation: 'get' }),
+				ours('Wait for Task', 'modelAccessImage', { ...task, operation: 'wait' }),
+				ours('Edit Image', 'modelAccessImage', {
+					resource: 'image',
+					operation: 'edit',
+					model: byId('aurora-image-1'),
+					prompt: 'Make it night',
+				}),
+			]),
+		);
 		await editor.execute();
-		await browser.picture('image-workflow', editor.at('canvas'));
 		await editor.openNode('Get Task');
 		await editor.showOutput('schema');
 		await editor.output.getByText('processing').first().waitFor();
@@ -235,6 +236,18 @@ describe('each operation', () => {
 		await editor.openNode('Edit Image');
 		await editor.viewPicture();
 		await browser.picture('image-edit');
+	});
+});
+
+describe('the first workflow from a file', () => {
+	story('runs to its picture', async () => {
+		const example = (await exampleWorkflows()).find(({ id }) => id === 'first-workflow');
+		if (!example) throw new Error('The example is gone');
+		await open(example);
+		await editor.execute();
+		await browser.picture('first-workflow', await editor.canvasArea());
+		await editor.openNode('Generate Image');
+		await editor.viewPicture();
 	});
 });
 
@@ -282,17 +295,15 @@ describe('light and dark', () => {
 		await until('the icon for the dark is there', async () =>
 			(await icon.getAttribute('src'))?.endsWith('modelAccessImage.dark.svg'),
 		);
-		await browser.picture('dark');
 		await browser.page.evaluate(() => localStorage.removeItem('N8N_THEME'));
 	});
 });
 
-/** Saves a workflow of these nodes behind a trigger, each with the credential, and opens it. */
-async function open(nodes: WorkflowFile['nodes']): Promise<void> {
+/** Saves a workflow, each of our nodes with the credential, and opens it. */
+async function open(workflow: WorkflowFile): Promise<void> {
 	const [first] = await rest.call<Array<{ id: string; name: string }>>('GET', '/credentials');
 	if (!first) throw new Error('The story that makes the credential has to run first');
 	const { id, name } = first;
-	const workflow = inARow('editor', [MANUAL, ...nodes]);
 	const created = await rest.create({
 		...workflow,
 		id: undefined,
@@ -305,8 +316,8 @@ async function open(nodes: WorkflowFile['nodes']): Promise<void> {
 	await editor.open(created.id);
 }
 
-/** The same with one node, which is opened as well. */
+/** A workflow of one node behind a trigger, and the node opened. */
 async function openOnly(node: WorkflowFile['nodes'][number]): Promise<void> {
-	await open([node]);
+	await open(inARow(node.name, [MANUAL, node]));
 	await editor.openNode(node.name);
 }
