@@ -188,11 +188,20 @@ export class N8n {
 	 * Runs a workflow by n8n's command `execute`, to its end. That n8n's process sometimes breaks
 	 * down on its way out, after all is done and printed, is not held against the workflow.
 	 * @param id the workflow's
+	 * @param env added to its environment
+	 * @param seconds after which it is ended
 	 */
-	async execute(id: string, env: Record<string, string> = {}): Promise<ExecuteResult> {
+	async execute(
+		id: string,
+		env: Record<string, string> = {},
+		seconds = START_MS / 1000,
+	): Promise<ExecuteResult> {
 		const { node, program } = this.installation;
 		const words = [program, 'execute', `--id=${id}`, '--rawOutput'];
-		const { all, output } = await commandEnd(node, words, await this.settings(env));
+		const { all, output } = await commandEnd(node, words, {
+			...(await this.settings(env)),
+			timeoutMs: seconds * 1000,
+		});
 		const found = /^\{[^]*^\}/m.exec(output)?.[0];
 		if (found === undefined) throw new Error(`n8n execute printed no result:\n${all.slice(-4000)}`);
 		const { data } = JSON.parse(found) as { data: { resultData: ResultData } };
@@ -202,6 +211,11 @@ export class N8n {
 				data.resultData.runData[name]?.flatMap(({ data: out }) => out?.main[index] ?? []) ?? [],
 			all,
 		};
+	}
+
+	/** The version of the Node that runs it. */
+	async nodeVersion(): Promise<string> {
+		return (await runCommand(this.installation.node, ['--version'])).trim();
 	}
 
 	private async settings(env: Record<string, string>): Promise<CommandOptions> {

@@ -1,0 +1,36 @@
+import { smoke, type Smoke } from '../test/e2e/stage/smoke';
+
+/** What is run where no version is named: the oldest that is supported, and some on the way. */
+const VERSIONS = ['1.123.81', '2.10.0', '2.30.8', '2.41.1'];
+
+const HELP = `The same short story in several versions of n8n, each installed on first use (3 GB each).
+
+npm run test:versions                  ${VERSIONS.join(', ')}
+npm run test:versions -- 2.20.0        these`;
+
+async function main() {
+	const words = process.argv.slice(2);
+	if (words.includes('--help')) return console.log(HELP);
+	const done: Smoke[] = [];
+	const failed: string[] = [];
+	for (const version of words.length > 0 ? words : VERSIONS) {
+		console.log(`\nn8n ${version}`);
+		try {
+			done.push(await smoke(version, (text) => console.log(`  ${text}`)));
+		} catch (error) {
+			failed.push(version);
+			console.log(`  failed: ${(error as Error).message}`);
+		}
+	}
+	console.log('');
+	for (const { version, node, seconds } of done) {
+		console.log(`n8n ${version} on Node ${node}: all well, ${seconds} s`);
+	}
+	for (const version of failed) console.log(`n8n ${version}: failed`);
+	process.exitCode = failed.length > 0 ? 1 : 0;
+}
+
+main().catch((error: unknown) => {
+	console.error((error as Error).message);
+	process.exitCode = 1;
+});

@@ -1,0 +1,95 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pictureBelongsTo, startGateway } from '../../gateway';
+import { followed, image, inARow, respondedWithFile, saved, webhook } from '../workflows';
+import { Rest } from './rest';
+import { exampleWorkflows, importCredential, importWorkflows, setStage } from './stage';
+import { until } from './until';
+
+/** The nodes and the credential by the names that workflows save. */
+const NODES = ['modelAccess', 'modelAccessImage', 'lmChatModelAccess'];
+
+/** What the story came to in one n8n. */
+export interface Smoke {
+	/** Of n8n. */
+	version: string;
+	/** Of Node. */
+	node: string;
+	/** Seconds that it took, without the installation. */
+	seconds: number;
+}
+
+/**
+ * The same short story in any n8n: the package is installed and loaded, `execute` runs the first
+ * example down to a picture in a file, and a webhook answers with a picture.
+ * @throws {Error} something did not come as it should; with what
+ */
+export async function smoke(version: string, say: (text: string) => void): Promise<Smoke> {
+	const n8n = await setStage({ name: `smoke-${version}`, version, fresh: true, say });
+	const began = Date.now();
+	const gateway = await startGateway({ taskSeconds: 2 });
+	const folder = join(n8n.userFolder, '.n8n-files');
+	await mkdir(folder, { recursive: true });
+	const first = (await exampleWorkflows()).find(({ id }) => id === 'first-workflow');
+	if (!first) throw new Error('There is no first example');
+	try {
+		say('Importing');
+		await importCredential(n8n, gateway);
+		await importWorkflows(n8n, [
+			followed(first, 'Generate Image', saved('Save', folder)),
+			inARow('draw', [
+				webhook('Wish', 'draw', { responseMode: 'responseNode' }),
+				image('Draw', '={{ $json.body.prompt }}'),
+				respondedWithFile('Answer'),
+			]),
+		]);
+
+		say('Running the first example by execute');
+		const { error, items } = await n8n.execute('first-workflow');
+		check(error === undefined, `the first example ended with: ${error}`);
+		const prompt = String(items('Generate Image')[0]?.json.prompt as string);
+		const files = await readdir(folder);
+		check(files.length === 1, `the first example left ${files.length} files`);
+		const png = await readFile(join(folder, files[0] ?? ''));
+		check(pictureBelongsTo(prompt, png), 'the file is not the picture of its prompt');
+
+		say('Starting n8n');
+		const running = await n8n.start();
+		try {
+			const rest = await Rest.signIn(running.address, n8n.owner);
+			const known = JSON.stringify(await rest.nodeTypes());
+			for (const name of NODES) {
+				check(known.includes(`"n8n-nodes-model-access.${name}"`), `n8n does not know ${name}`);
+			}
+			await rest.activate('draw');
+			const reply = await until('the webhook is served', async () => {
+				const answer = await fetch(`${running.address}/webhook/draw`, {
+					method: 'POST',
+					headers: { 'content-type': 'application/json' },
+					body: JSON.stringify({ prompt: 'a smoke signal' }),
+				});
+				return answer.status !== 404 && answer;
+			});
+			const bytes = Buffer.from(await reply.arrayBuffer());
+			check(pictureBelongsTo('a smoke signal', bytes), `the webhook answered ${reply.status}`);
+		} finally {
+			await running.stop();
+		}
+		const { accepted, submitted } = countsOf(gateway);
+		check(accepted === 2 && submitted === 2, `${submitted} submissions, ${accepted} tasks, not 2`);
+	} finally {
+		await gateway.close();
+		await rm(n8n.userFolder, { recursive: true, force: true });
+	}
+	const node = await n8n.nodeVersion();
+	return { version, node, seconds: Math.round((Date.now() - began) / 1000) };
+}
+
+const countsOf = ({ tasks, count }: Awaited<ReturnType<typeof startGateway>>) => ({
+	accepted: tasks.length,
+	submitted: count({ route: 'generations' }),
+});
+
+function check(holds: boolean, otherwise: string): void {
+	if (!holds) throw new Error(otherwise);
+}
