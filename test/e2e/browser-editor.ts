@@ -68,7 +68,7 @@ export class Editor {
 		const boxes = await Promise.all((await this.at('canvas-node').all()).map(boxOf));
 		const left = Math.min(...boxes.map(({ x }) => x)) - 60;
 		const top = Math.min(...boxes.map(({ y }) => y)) - 40;
-		const right = Math.max(...boxes.map(({ x, width }) => x + width)) + 60;
+		const right = Math.max(...boxes.map(({ x, width }) => x + width)) + 150;
 		const bottom = Math.max(...boxes.map(({ y, height }) => y + height)) + 70;
 		return { x: left, y: top, width: right - left, height: bottom - top };
 	}
@@ -138,12 +138,14 @@ export class Editor {
 
 	/** Runs the open node, and waits until it is done. */
 	async executeStep(): Promise<void> {
+		await this.clearNotes();
 		await this.at('node-execute-button').click();
 		await this.done();
 	}
 
 	/** Runs the workflow, and waits until it is done. */
 	async execute(): Promise<void> {
+		await this.clearNotes();
 		await this.at('execute-workflow-button').first().click();
 		await this.done();
 	}
@@ -183,7 +185,8 @@ export class Editor {
 	}
 }
 
-async function boxOf(element: Locator): Promise<Area> {
+/** Where something is in the window. */
+export async function boxOf(element: Locator): Promise<Area> {
 	const box = await element.boundingBox();
 	if (!box) throw new Error('It is not on the screen');
 	return box;

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { errorReply, pictureBelongsTo, startGateway, type Gateway } from '../gateway';
 import { until } from './arrange';
 import { openBrowser, story, type Browser } from './browser';
-import { CredentialWindow, drawn, Editor } from './browser-editor';
+import { boxOf, CredentialWindow, drawn, Editor } from './browser-editor';
 import { runCommand } from './stage/command';
 import type { N8n, Running } from './stage/n8n';
 import { PACKAGE, packPackage, PROJECT } from './stage/package';
 import { Rest } from './stage/rest';
 import { DATA, exampleWorkflows, setStage, type WorkflowFile } from './stage/stage';
-import { byId, image, inARow, MANUAL, ours } from './workflows';
+import { byId, inARow, MANUAL, ours } from './workflows';
 
 let gateway: Gateway;
 let n8n: N8n;
@@ -65,7 +65,24 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		await page.keyboard.press('Escape');
 	});
 
-	story('1: the installed nodes are found by "model access", with what each can do', async () => {
+	story('2: a credential says what is wrong with it until all is right', async () => {
+		const { active } = gateway.keys;
+		await credential.create('Model Access API');
+		await credential.save('mak-wrong', gateway.baseUrl);
+		await credential.said(/^The gateway did not accept the API key\. Fix the credential/);
+		await credential.save(active, `${running.address}/v1`);
+		await credential.said(/^The address answers, but not with a list of models\. .* Base URL/);
+		await credential.save(active, 'http://127.0.0.1:9/v1');
+		await credential.said('ECONNREFUSED');
+		await credential.save(active, 'http://api.example.com/v1');
+		await credential.said(/^Base URL uses http, which would send the key unencrypted\. Use https/);
+		await credential.save(`Bearer ${active}`, gateway.origin);
+		await credential.said('Connection tested successfully');
+		await browser.picture('credential', credential.window);
+		await credential.close();
+	});
+
+	story('3: the installed nodes are found by "model access", with what each can do', async () => {
 		await editor.openNew();
 		await editor.add(undefined, 'Trigger manually');
 		const found = await editor.search('model access');
@@ -80,7 +97,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		expect(text).toContain('List models and get their answers through a Model Access gateway');
 		expect(text).toContain('images through a Model Access gateway');
 		await drawn(panel.locator('img[src*="n8n-nodes-model-access"]'), 3);
-		await browser.picture('nodes-panel', panel);
+		await browser.picture('nodes-panel', { ...(await boxOf(panel)), height: 360 });
 		await editor.entry('Model Access').click();
 		await editor.entry('Create a response').waitFor();
 		await editor.entry('Get many models').waitFor();
@@ -95,27 +112,8 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		});
 	});
 
-	story('2: a credential says what is wrong with it until all is right', async () => {
-		const { active } = gateway.keys;
-		await credential.create('Model Access API');
-		await credential.save('mak-wrong', gateway.baseUrl);
-		await credential.said(/^The gateway did not accept the API key\. Fix the credential/);
-		await credential.save(active, `${running.address}/v1`);
-		await credential.said(/^The address answers, but not with a list of models\. .* Base URL/);
-		await credential.save(active, 'http://127.0.0.1:9/v1');
-		await credential.said('ECONNREFUSED');
-		await credential.save(active, 'http://api.example.com/v1');
-		await credential.said(/^Base URL uses http, which would send the key unencrypted/);
-		await credential.save(`Bearer ${active}`, gateway.origin);
-		await credential.said('Connection tested successfully');
-		await browser.picture('credential', credential.window);
-		await credential.close();
-	});
-
-	story('3: a workflow from nothing: a trigger, a node of ours, a model, a prompt', async () => {
-		await editor.openNew();
-		await editor.add(undefined, 'Trigger manually');
-		await editor.add('model access', 'Model Access Image', 'Generate an image');
+	story('3: an action becomes a node behind the trigger, with a model and a prompt', async () => {
+		await editor.entry('Generate an image').click();
 		await editor.at('ndv').waitFor();
 		await editor.chooseModel('aurora-image-1');
 		await editor.fill('prompt', 'A lighthouse at dusk, watercolor');
@@ -193,14 +191,6 @@ describe('each operation', () => {
 		await browser.picture('response-create');
 	});
 
-	story('Model: Get Many lists the models', async () => {
-		await openOnly(ours('List Models', 'modelAccess', { resource: 'model', operation: 'getAll' }));
-		await editor.executeStep();
-		await editor.showOutput('table');
-		await editor.output.getByText('Aurora-Text-2.5-Preview').waitFor();
-		await browser.picture('model-get-many');
-	});
-
 	story('Image: Generate and Edit, Task: Get and Wait, one after the other', async () => {
 		const task = { resource: 'task', taskId: '={{ $json.task_id }}' };
 		await open(
@@ -246,14 +236,25 @@ describe('the first workflow from a file', () => {
 		await open(example);
 		await editor.execute();
 		await browser.picture('first-workflow', await editor.canvasArea());
-		await editor.openNode('Generate Image');
-		await editor.viewPicture();
+	});
+
+	story('Model: Get Many shows the models in the table', async () => {
+		await editor.openNode('List Models');
+		await editor.showOutput('table');
+		await editor.output.getByText('Aurora-Text-2.5-Preview').waitFor();
+		expect(
+			await editor.output.locator('tbody tr[data-item-index], tbody tr').count(),
+		).toBeGreaterThan(5);
+		await browser.picture('model-get-many');
+		await editor.closeNode();
 	});
 });
 
 describe('a run that does not go well', () => {
 	story('shows in the error panel what happened, and what to do', async () => {
-		await openOnly(image('Draw', 'A boat [[fail]]'));
+		await editor.openNode('Generate Image');
+		await editor.field('prompt').locator('.cm-content').fill('A boat [[fail]]');
+		await editor.at('node-parameters').getByText('A boat [[fail]]').nth(1).waitFor();
 		await editor.executeStep();
 		const message = editor.output.getByTestId('node-error-message');
 		const advice = editor.output.getByTestId('node-error-description');
@@ -267,7 +268,6 @@ describe('a run that does not go well', () => {
 	story('stops where the builder stops it: no poll leaves afterwards', async () => {
 		const before = gateway.settings.taskSeconds;
 		gateway.settings.taskSeconds = 600;
-		await editor.fill('prompt', 'A boat that nobody waits for');
 		await editor.closeNode();
 		const polls = () => gateway.requests.filter(({ path }) => path.includes('/tasks/')).length;
 		const earlier = polls();
@@ -287,7 +287,7 @@ describe('a run that does not go well', () => {
 
 describe('light and dark', () => {
 	story('each node has an icon for both', async () => {
-		await editor.openNode('Draw');
+		await editor.openNode('Generate Image');
 		const icon = editor.at('ndv').locator('img[src*="n8n-nodes-model-access"]').first();
 		expect(await icon.getAttribute('src')).toMatch(/modelAccessImage\.svg$/);
 		await browser.page.evaluate(() => localStorage.setItem('N8N_THEME', 'dark'));
