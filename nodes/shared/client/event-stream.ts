@@ -8,11 +8,12 @@ export interface StreamEvent {
 }
 
 /**
- * Reads events out of bytes, however they are cut. An event that the end of the stream cuts off is
- * given out if its data is whole.
+ * Reads events out of text, however it is cut. Those that a piece of it completes are given out
+ * together: a turn of the event loop for each would cost more than reading it. An event that the end
+ * of the stream cuts off is given out if its data is whole.
  * @see contract, "Events"
  */
-export async function* readEvents(text: AsyncIterable<string>): AsyncGenerator<StreamEvent> {
+export async function* readEvents(text: AsyncIterable<string>): AsyncGenerator<StreamEvent[]> {
 	let ready: StreamEvent[] = [];
 	const parser = createParser({
 		onEvent: ({ event, data }) => ready.push({ name: event, data }),
@@ -24,10 +25,10 @@ export async function* readEvents(text: AsyncIterable<string>): AsyncGenerator<S
 	};
 	for await (const piece of text) {
 		parser.feed(piece);
-		yield* taken();
+		if (ready.length > 0) yield taken();
 	}
 	parser.feed('\n\n');
-	yield* taken();
+	if (ready.length > 0) yield taken();
 }
 
 /** Decodes bytes as UTF-8, a character cut in two included, and drops a byte order mark. */

@@ -1,10 +1,12 @@
+const BYTE_ORDER_MARK = 0xfeff;
+
 /**
  * Parses JSON text, a byte order mark in front of it or not.
  * @returns undefined where it is no JSON
  */
 export function parseJson(text: string): unknown {
 	try {
-		return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
+		return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text) as unknown;
 	} catch {
 		return undefined;
 	}

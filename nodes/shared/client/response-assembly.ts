@@ -35,6 +35,8 @@ export class ResponseAssembly {
 	private readonly items = new Map<number, Told>();
 	private readonly parts = new Map<string, Part>();
 	private readonly calls = new Map<number, Text>();
+	/** The part of the last piece of text: the next piece mostly belongs to it too. */
+	private growing?: Part;
 
 	/**
 	 * Takes in one event.
@@ -98,12 +100,19 @@ export class ResponseAssembly {
 		const kind = type.startsWith('response.refusal') ? 'refusal' : 'output_text';
 		const item = indexOf(fields);
 		const index = typeof fields.content_index === 'number' ? fields.content_index : 0;
+		const { growing } = this;
+		const goesOn = growing?.item === item && growing.index === index && growing.kind === kind;
+		this.growing = goesOn ? growing : this.part(item, index, kind);
+		return this.growing.text;
+	}
+
+	private part(item: number, index: number, kind: Part['kind']): Part {
 		return entry(this.parts, `${item}:${index}:${kind}`, () => ({
 			item,
 			index,
 			kind,
 			text: new Text(),
-		})).text;
+		}));
 	}
 
 	private call(fields: Record<string, unknown>): Text {

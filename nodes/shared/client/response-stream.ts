@@ -1,6 +1,6 @@
 import { adviceFor, type Sentence } from './advice';
 import { CancelledError, ModelAccessError, quotable, StreamError } from './errors';
-import { decode, readEvents } from './event-stream';
+import { decode, readEvents, type StreamEvent } from './event-stream';
 import { IN_DOUBT_ADVICE, requestIdOf } from './failure';
 import { openExchange, parseAnswer, type Client } from './request';
 import { createdResponse, type CreatedResponse } from './response';
@@ -12,7 +12,7 @@ import { Watch } from './watch';
 export interface StreamSettings {
 	/** Milliseconds without a byte after which the connection is given up. */
 	idleMs: number;
-	/** Told of each piece of text, as it comes. */
+	/** Told of each piece of text, as it comes; where very many arrive together they are one. */
 	onText?: (text: string) => void;
 }
 
@@ -77,9 +77,9 @@ async function read(
 	}
 	/** All that came before the first event: where there is none, it was no stream. */
 	let before: string[] | undefined = [];
-	for await (const event of readEvents(resumed(head, text, (piece) => before?.push(piece)))) {
+	for await (const events of readEvents(resumed(head, text, (piece) => before?.push(piece)))) {
 		before = undefined;
-		const end = assembly.take(event, tell);
+		const end = endAmong(events, assembly, tell);
 		if (end?.kind === 'error') throw failedStream(client, end);
 		if (end?.kind === 'response') {
 			const { status, headers } = reply;
@@ -99,6 +99,29 @@ async function read(
 		retryable: false,
 		inDoubt: true,
 	});
+}
+
+/**
+ * Pieces that may arrive together and still go on one by one. More than that no eye can follow, and
+ * whoever streams them further pays for each: n8n and LangChain pay much.
+ */
+const FLOOD = 32;
+
+/** Takes events in until one of them ends the stream; those after it are nobody's. */
+function endAmong(
+	events: StreamEvent[],
+	assembly: ResponseAssembly,
+	tell: (piece: string) => void,
+): StreamEnd | undefined {
+	const pieces: string[] = [];
+	let end: StreamEnd | undefined;
+	for (const event of events) {
+		end = assembly.take(event, (piece) => pieces.push(piece));
+		if (end) break;
+	}
+	const told = pieces.length > FLOOD ? [pieces.join('')] : pieces;
+	told.forEach(tell);
+	return end;
 }
 
 /** The first text that is no white space; what stands before it matters to nobody. */

@@ -29,7 +29,7 @@ async function* flow(chunks: Chunks): AsyncGenerator<Uint8Array> {
 
 async function eventsOf(chunks: Chunks): Promise<StreamEvent[]> {
 	const events: StreamEvent[] = [];
-	for await (const one of readEvents(decode(flow(chunks)))) events.push(one);
+	for await (const some of readEvents(decode(flow(chunks)))) events.push(...some);
 	return events;
 }
 
@@ -222,7 +222,7 @@ describe('Events', () => {
 			}
 		}
 		const events = readEvents(decode(slow()));
-		await expect(events.next()).resolves.toMatchObject({ value: { data: '1' } });
+		await expect(events.next()).resolves.toMatchObject({ value: [{ data: '1' }] });
 		expect(given).toHaveLength(2);
 		await events.return(undefined);
 	});

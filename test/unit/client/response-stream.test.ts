@@ -89,6 +89,15 @@ describe('A streamed response', () => {
 		expect(pieces.filter((piece) => piece !== '')).toEqual(['One', ' two', ' no']);
 	});
 
+	test('is told as one where more pieces arrive together than anybody can follow', async () => {
+		const words = Array.from({ length: 1000 }, (_word, n) => `${n} `);
+		const { pieces } = await outcome([
+			bytes(words.map((word) => delta(word)).join('')),
+			bytes(delta('the end') + completed({ output: [] })),
+		]);
+		expect(pieces).toEqual([words.join(''), 'the end']);
+	});
+
 	test.each<[string, string]>([
 		['its text came in one piece', event('response.output_text.done', { text: 'Whole' })],
 		['only its final event came', ''],
