@@ -1,0 +1,121 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { CASES, type Bench } from '../test/bench/cases';
+import { installedPackage } from '../test/bench/packages';
+import { asMarkdown, type CaseResult } from '../test/bench/results';
+import { Service } from '../test/bench/service';
+import { BenchStage } from '../test/bench/stage';
+import { installN8n, N8N_VERSION } from '../test/e2e/stage/installation';
+import { PACKAGE, packPackage, PROJECT } from '../test/e2e/stage/package';
+import { DATA } from '../test/e2e/stage/stage';
+
+const HELP = `Our nodes beside what a builder would use instead, on the built-in gateway.
+
+npm run bench                      everything, in n8n ${N8N_VERSION} (installed the first time); half an hour
+npm run bench -- --quick           without n8n: ours in n8n's engine, and the limits; two minutes
+npm run bench -- --only stream     one case, or several: ${Object.keys(CASES).join(', ')}
+npm run bench -- --rounds 5        how often each contender runs (3; in quick mode 1)
+npm run bench -- --json FILE       the results as JSON too, every single value
+npm run bench -- --markdown FILE   the tables as Markdown too
+npm run bench -- --tarball FILE    a package that is packed already`;
+
+interface Wishes {
+	quick: boolean;
+	only: string[];
+	rounds: number;
+	json?: string;
+	markdown?: string;
+	tarball?: string;
+}
+
+function wishesIn(words: string[]): Wishes {
+	const after = (name: string) => {
+		const at = words.indexOf(name);
+		const value = at < 0 ? undefined : words[at + 1];
+		if (at >= 0 && (value === undefined || value.startsWith('--'))) {
+			throw new Error(`${name} needs a value`);
+		}
+		return value;
+	};
+	const quick = words.includes('--quick');
+	const only = after('--only')?.split(',') ?? Object.keys(CASES);
+	for (const name of only) {
+		if (!(name in CASES)) throw new Error(`There is no case "${name}"`);
+	}
+	const rounds = Number(after('--rounds') ?? (quick ? 1 : 3));
+	if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds needs a number');
+	const json = after('--json');
+	return { quick, only, rounds, json, markdown: after('--markdown'), tarball: after('--tarball') };
+}
+
+const began = Date.now();
+
+function say(text: string) {
+	console.error(`${((Date.now() - began) / 1000).toFixed(0).padStart(5)} s  ${text}`);
+}
+
+/** The package, packed and installed as a host has it. */
+async function ownPackage(given: string | undefined) {
+	const tarball = given ?? (await packPackage(join(DATA, 'packed')));
+	const place = join(DATA, 'bench-package');
+	await rm(place, { recursive: true, force: true });
+	return { tarball, own: await installedPackage(place, PACKAGE, resolve(tarball)) };
+}
+
+async function versions(bench: Bench): Promise<Record<string, string>> {
+	const { version } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8')) as {
+		version: string;
+	};
+	const [processor] = cpus();
+	return {
+		date: new Date().toISOString().slice(0, 10),
+		[PACKAGE]: version,
+		n8n: bench.stage ? N8N_VERSION : 'not used',
+		node: process.version,
+		...(bench.stage && { 'node of n8n': bench.stage.nodeVersion }),
+		machine: `${cpus().length} × ${processor?.model.trim() ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}`,
+		command: `npm run bench -- ${process.argv.slice(2).join(' ')}`.replace(/ -- $/, ''),
+	};
+}
+
+async function main() {
+	if (process.argv.includes('--help')) return console.log(HELP);
+	const { quick, only, rounds, json, markdown, tarball: given } = wishesIn(process.argv.slice(2));
+	say(given === undefined ? 'Packing the package' : 'Unpacking the package');
+	const { tarball, own } = await ownPackage(given);
+	const service = await Service.start();
+	let stage: BenchStage | undefined;
+	try {
+		let cache = DATA;
+		if (!quick) {
+			cache = dirname((await installN8n(N8N_VERSION, say)).folder);
+			stage = await BenchStage.set(service, resolve(tarball), say);
+		}
+		const bench: Bench = { service, stage, folder: own.folder, own, cache, rounds, say };
+		const results: Array<CaseResult & { case: string }> = [];
+		for (const name of only) {
+			const { run, quick: isQuick } = CASES[name]!;
+			if (quick && !isQuick) continue;
+			say(name);
+			results.push({ case: name, ...(await run(bench)) });
+		}
+		const about = await versions(bench);
+		const head = Object.entries(about).map(([name, value]) => `- ${name}: ${value}`);
+		const text = [head.join('\n'), '', ...results.map(asMarkdown)].join('\n');
+		console.log(text);
+		if (markdown !== undefined) await writeFile(markdown, text);
+		if (json !== undefined) {
+			await writeFile(json, `${JSON.stringify({ about, results }, undefined, '\t')}\n`);
+		}
+		if (results.some(({ goals }) => goals.some(({ met }) => !met))) process.exitCode = 1;
+	} finally {
+		stage?.close();
+		await service.close();
+	}
+}
+
+main().catch((error: unknown) => {
+	console.error(error);
+	process.exitCode = 1;
+});

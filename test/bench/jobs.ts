@@ -1,0 +1,258 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createParser } from 'eventsource-parser';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { Agent, request, type Dispatcher } from 'undici';
+import type { Time } from '../../nodes/shared/client/time';
+import { startGateway } from '../gateway';
+import { runNode, storeBinaryOnDisk, type RunNodeOptions } from '../support/engine';
+import { VirtualTime } from '../support/virtual-time';
+import { nodesOnTime, packedNodes, type OwnNodes } from './own-nodes';
+import { collectGarbage, needsOf, type Needs } from './process-needs';
+import type { FinishedTask } from './service';
+import { imageOf, responseOf, TASK_WITH_FILE } from './workflows';
+
+/** What every job is told. */
+export interface JobAccess {
+	baseUrl: string;
+	key: string;
+	/** Where the package is unpacked. */
+	folder: string;
+}
+
+/** What a job came to: what was needed, and how much was done by it. */
+export interface Done extends Needs {
+	count: number;
+	/** Bytes of the heap that the outcome takes, once all garbage is collected. */
+	keptBytes?: number;
+	/** Where several things were counted: each of them. */
+	counts?: number[];
+}
+
+/** A piece of work that is done, and measured, in a process of its own. */
+export type Job =
+	| { job: 'undici answers'; calls: number; keepAlive: boolean }
+	| { job: 'undici downloads'; tasks: FinishedTask[]; sideBySide: number }
+	| { job: 'parsed events' }
+	| { job: 'engine images'; items: number; concurrency: number }
+	| { job: 'engine answers'; items: number; concurrency: number }
+	| { job: 'engine downloads'; tasks: FinishedTask[] }
+	| { job: 'engine stream' }
+	| { job: 'growth'; what: 'images' | 'answers'; items: number }
+	| { job: 'polls'; taskSeconds: number[] };
+
+const TEXT_MODEL = 'aurora-text-1';
+
+/** Calls before those that are measured: what is loaded and compiled once is not counted. */
+const WARM_UP = 100;
+
+/** Does a job in this process. */
+export async function doJob(job: Job, access: JobAccess): Promise<Done> {
+	switch (job.job) {
+		case 'undici answers':
+			return await undiciAnswers(access, job.calls, job.keepAlive);
+		case 'undici downloads':
+			return await undiciDownloads(job.tasks, job.sideBySide);
+		case 'parsed events':
+			return await parsedEvents(access);
+		case 'engine images':
+			return await inEngine(access, 'image', imageOf({ concurrency: job.concurrency }), {
+				rows: prompts(job.items),
+			});
+		case 'engine answers':
+			return await inEngine(access, 'text', responseOf(job.concurrency), {
+				warmUp: prompts(WARM_UP),
+				rows: prompts(job.items),
+			});
+		case 'engine downloads':
+			return await inEngine(access, 'image', TASK_WITH_FILE, {
+				rows: job.tasks.map((task) => ({ ...task })),
+			});
+		case 'engine stream':
+			return await inEngine(
+				access,
+				'text',
+				{ ...responseOf(1), stream: true },
+				{ rows: prompts(1) },
+			);
+		case 'growth':
+			return await growth(access, job.what, job.items);
+		case 'polls':
+			return await polls(job.taskSeconds);
+	}
+}
+
+/** Items with prompts of which no two are the same, nor those of another call. */
+export function prompts(count: number): Array<{ prompt: string }> {
+	const call = Math.random().toString(36).slice(2);
+	return Array.from({ length: count }, (_row, n) => ({ prompt: `Picture ${n} of ${call}` }));
+}
+
+const headersOf = ({ key }: JobAccess, more: Record<string, string> = {}) => ({
+	authorization: `Bearer ${key}`,
+	'content-type': 'application/json',
+	...more,
+});
+
+async function undiciAnswers(access: JobAccess, calls: number, keepAlive: boolean): Promise<Done> {
+	const dispatcher: Dispatcher = new Agent({ pipelining: keepAlive ? 1 : 0 });
+	const call = async () => {
+		const { body } = await request(`${access.baseUrl}/responses`, {
+			dispatcher,
+			method: 'POST',
+			headers: headersOf(access),
+			body: JSON.stringify({ model: TEXT_MODEL, input: 'Hello' }),
+		});
+		return await body.json();
+	};
+	for (let n = 0; n < WARM_UP; n++) await call();
+	const needs = await needsOf(async () => {
+		for (let n = 0; n < calls; n++) await call();
+	});
+	await dispatcher.close();
+	return { ...needs, count: calls };
+}
+
+async function undiciDownloads(tasks: FinishedTask[], sideBySide: number): Promise<Done> {
+	const folder = await mkdtemp(join(tmpdir(), 'bench-downloads-'));
+	try {
+		const left = [...tasks];
+		const work = async () => {
+			for (let task = left.pop(); task; task = left.pop()) {
+				const { body } = await request(task.image_url);
+				await pipeline(body, createWriteStream(join(folder, task.task_id)));
+			}
+		};
+		const needs = await needsOf(
+			async () => await Promise.all(Array.from({ length: sideBySide }, work)),
+		);
+		return { ...needs, count: tasks.length };
+	} finally {
+		await rm(folder, { recursive: true });
+	}
+}
+
+/** The events of a stream, read by the parser alone: what any reader of it needs at least. */
+async function parsedEvents(access: JobAccess): Promise<Done> {
+	let count = 0;
+	const needs = await needsOf(async () => {
+		const { body } = await request(`${access.baseUrl}/responses`, {
+			method: 'POST',
+			headers: headersOf(access),
+			body: JSON.stringify({ model: TEXT_MODEL, input: 'Hello', stream: true }),
+		});
+		const parser = createParser({ onEvent: () => count++ });
+		const decoder = new TextDecoder();
+		for await (const chunk of body) {
+			parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
+		}
+	});
+	return { ...needs, count };
+}
+
+/** One run of a node of ours in n8n-core's engine, with files on disk. */
+async function run(
+	{ baseUrl, key }: Pick<JobAccess, 'baseUrl' | 'key'>,
+	nodes: OwnNodes,
+	kind: 'text' | 'image',
+	parameters: IDataObject,
+	rows: IDataObject[],
+	more: Partial<RunNodeOptions> = {},
+) {
+	return await runNode({
+		node: nodes[kind],
+		credentials: { modelAccessApi: { baseUrl, apiKey: key } },
+		credentialTypes: [nodes.credential],
+		parameters: parameters as RunNodeOptions['parameters'],
+		items: rows.map((json) => ({ json })),
+		...more,
+	});
+}
+
+async function inEngine(
+	access: JobAccess,
+	kind: 'text' | 'image',
+	parameters: IDataObject,
+	{ warmUp, rows }: { warmUp?: IDataObject[]; rows: IDataObject[] },
+): Promise<Done> {
+	const storage = await storeBinaryOnDisk();
+	try {
+		const nodes = packedNodes(access.folder);
+		if (warmUp) await run(access, nodes, kind, parameters, warmUp);
+		let count = 0;
+		const needs = await needsOf(async () => {
+			count = (await run(access, nodes, kind, parameters, rows)).items.length;
+		});
+		return { ...needs, count };
+	} finally {
+		await storage.remove();
+	}
+}
+
+/** Waits shorter than this pass at once; the others watch over connections. */
+const WATCHING_MS = 30_000;
+
+/** A clock on which the waits between two looks at a task take no time. */
+const hurried: Time = {
+	now: () => Date.now(),
+	random: () => Math.random(),
+	async sleep(ms, signal) {
+		if (ms < WATCHING_MS) return await new Promise((resolve) => setImmediate(resolve));
+		await new Promise<void>((resolve, reject) => {
+			const timer = setTimeout(resolve, ms);
+			signal?.addEventListener('abort', () => {
+				clearTimeout(timer);
+				reject(signal.reason as Error);
+			});
+		});
+	},
+};
+
+async function growth(access: JobAccess, what: 'images' | 'answers', items: number): Promise<Done> {
+	const storage = await storeBinaryOnDisk();
+	try {
+		const nodes = nodesOnTime(hurried);
+		const [kind, parameters] =
+			what === 'images'
+				? (['image', imageOf({ concurrency: 20 })] as const)
+				: (['text', responseOf(20)] as const);
+		for (let round = 0; round < 3; round++) {
+			await run(access, nodes, kind, parameters, prompts(WARM_UP));
+		}
+		const rows = prompts(items);
+		const heap = await heapInUse();
+		let output: INodeExecutionData[] = [];
+		const needs = await needsOf(async () => {
+			output = (await run(access, nodes, kind, parameters, rows)).items;
+		});
+		const keptBytes = (await heapInUse()) - heap;
+		return { ...needs, count: output.length, keptBytes };
+	} finally {
+		await storage.remove();
+	}
+}
+
+async function heapInUse(): Promise<number> {
+	await collectGarbage();
+	return process.memoryUsage().heapUsed;
+}
+
+/** How many polls one picture takes, for each of some run times, on a clock that is driven. */
+async function polls(runTimes: number[]): Promise<Done> {
+	const counts: number[] = [];
+	for (const taskSeconds of runTimes) {
+		const time = new VirtualTime();
+		const gateway = await startGateway({ taskSeconds, defaultSize: '32x24', time: time.gateway });
+		try {
+			const access = { baseUrl: gateway.baseUrl, key: gateway.keys.active };
+			await run(access, nodesOnTime(time), 'image', imageOf({}), prompts(1), { time });
+			counts.push(gateway.count({ route: 'task' }));
+		} finally {
+			await gateway.close();
+		}
+	}
+	return { ms: 0, cpuMs: 0, count: counts.length, counts };
+}

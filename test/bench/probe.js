@@ -1,0 +1,39 @@
+/*
+ * Goes into n8n's process by `node --require`. At SIGUSR2 it collects garbage and writes down what
+ * the process has needed until then. Only the first process that finds no file is the one measured:
+ * those that it starts itself are not.
+ */
+const { renameSync, writeFileSync } = require('node:fs');
+const { setFlagsFromString } = require('node:v8');
+const { runInNewContext } = require('node:vm');
+
+const file = process.env.BENCH_PROBE;
+let reports = 0;
+
+function report() {
+	// Whoever reads the file never finds half of it.
+	const used = { before: process.cpuUsage() };
+	if (reports > 0) collectGarbage();
+	const told = { pid: process.pid, reports, ...used, after: process.cpuUsage() };
+	writeFileSync(
+		`${file}.${process.pid}`,
+		JSON.stringify({ ...told, rss: process.memoryUsage.rss() }),
+	);
+	renameSync(`${file}.${process.pid}`, file);
+	reports++;
+}
+
+function collectGarbage() {
+	setFlagsFromString('--expose-gc');
+	const collect = runInNewContext('gc');
+	collect();
+	collect();
+}
+
+try {
+	writeFileSync(`${file}.first`, '', { flag: 'wx' });
+	process.on('SIGUSR2', report);
+	report();
+} catch {
+	// Not the first one.
+}
