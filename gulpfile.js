@@ -28,6 +28,8 @@ async function bundle() {
 		format: 'cjs',
 		keepNames: true,
 		external: PROVIDED_BY_N8N,
+		// n8n has a log of its own; what a library would print is left out.
+		drop: ['console'],
 		// Only `require` finds n8n's own modules from where community packages are installed.
 		supported: { 'dynamic-import': false },
 		legalComments: 'inline',

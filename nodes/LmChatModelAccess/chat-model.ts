@@ -20,7 +20,7 @@ import type {
 	StreamChunk,
 	Tool,
 } from './sdk';
-import { parametersOf, toolChoiceOf, toolsOf, type FunctionTool, type SchemaOf } from './tools';
+import { parametersOf, toolChoiceOf, toolsOf } from './tools';
 
 /** What the node makes a model of. */
 export interface ChatModelSettings {
@@ -31,7 +31,6 @@ export interface ChatModelSettings {
 	extraBody: Record<string, unknown>;
 	/** Milliseconds that a stream may be silent. */
 	idleMs: number;
-	schemaOf: SchemaOf;
 	/** Aborted when the execution is cancelled. */
 	cancelled?: AbortSignal;
 	/** A client for one request, which ends when the signal is aborted. */
@@ -98,7 +97,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 	 * @param name how the schema is called at the gateway; its title where it is left out
 	 */
 	withStructuredOutput(schema: object, name?: string): ModelAccessChatModel {
-		const json = parametersOf(this.settings.schemaOf(asParameters(schema)));
+		const json = parametersOf(schema, 'The wished output');
 		const called = [name, json.title].find(isName) ?? 'answer';
 		const text = { format: { type: 'json_schema', name: called, schema: json } };
 		return new ModelAccessChatModel(this.settings, this.tools, { ...this.asked, text });
@@ -184,7 +183,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 
 	/** @throws {InputError} there is nothing to answer to, or the extra body takes its place */
 	private bodyOf(messages: Message[], config: CallConfig): Record<string, unknown> {
-		const { modelId, fields, extraBody, schemaOf } = this.settings;
+		const { modelId, fields, extraBody } = this.settings;
 		if ('input' in extraBody) {
 			throw new InputError(
 				'Extra Body',
@@ -193,7 +192,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 			);
 		}
 		const { tools: moreTools, ...extra } = extraBody;
-		const tools = toolsOf(this.tools, schemaOf);
+		const tools = toolsOf(this.tools);
 		const allTools = Array.isArray(moreTools) ? [...tools, ...(moreTools as unknown[])] : tools;
 		const known = { ...fields, ...extra };
 		const input = inputItemsOf(messages, known.store !== false);
@@ -252,10 +251,3 @@ function stoppedAt(text: string, config: CallConfig): string {
 
 const isName = (name: unknown): name is string =>
 	typeof name === 'string' && /^[\w-]{1,64}$/.test(name);
-
-/** n8n's kit makes a JSON Schema of a tool's parameters, and of nothing else. */
-const asParameters = (schema: object): FunctionTool => ({
-	type: 'function',
-	name: 'answer',
-	inputSchema: schema as FunctionTool['inputSchema'],
-});

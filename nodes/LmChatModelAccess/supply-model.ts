@@ -74,8 +74,8 @@ export async function supplyChatModel(
 	time: Time,
 ): Promise<SupplyData> {
 	try {
-		const { supplyModel, getParametersJsonSchema } = await loadSdk();
-		const settings = await settingsOf(context, itemIndex, time, getParametersJsonSchema);
+		const { supplyModel } = await loadSdk();
+		const settings = await settingsOf(context, itemIndex, time);
 		const supplied = supplyModel(context, new ModelAccessChatModel(settings));
 		return { ...supplied, response: withoutLosses(supplied.response as LangChainModel) };
 	} catch (error) {
@@ -87,7 +87,6 @@ async function settingsOf(
 	context: ISupplyDataFunctions,
 	itemIndex: number,
 	time: Time,
-	schemaOf: ChatModelSettings['schemaOf'],
 ): Promise<ChatModelSettings> {
 	const modelId: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });
 	requireText(modelId, 'Model', 'Choose a model from the list or enter its exact ID.');
@@ -102,7 +101,6 @@ async function settingsOf(
 		fields,
 		extraBody,
 		idleMs,
-		schemaOf,
 		cancelled: context.getExecutionCancelSignal(),
 		client: (cancel) => ({
 			transport: connection.transportUntil(cancel),

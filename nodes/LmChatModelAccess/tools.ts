@@ -1,15 +1,16 @@
+import type { ZodSchema } from 'zod';
+import { zodToJsonSchema } from 'zod-to-json-schema';
+import { InputError } from '../shared/client/errors';
 import type { Tool } from './sdk';
 
 export type FunctionTool = Extract<Tool, { type: 'function' }>;
 
-/** Makes a JSON Schema of a tool's parameters, whatever library they are written in. */
-export type SchemaOf = (tool: FunctionTool) => unknown;
-
 /**
  * Tools as the Responses API takes them. A function is not strict unless it says so: the schemas of
  * n8n's tools have optional properties, which strict ones may not.
+ * @throws {InputError} a tool tells its parameters in a way that is not known here
  */
-export function toolsOf(tools: Tool[], schemaOf: SchemaOf): Array<Record<string, unknown>> {
+export function toolsOf(tools: Tool[]): Array<Record<string, unknown>> {
 	return tools.map((tool) => {
 		if (tool.type === 'provider') return { type: tool.name, ...tool.args };
 		const { name, description, strict = false } = tool;
@@ -17,27 +18,42 @@ export function toolsOf(tools: Tool[], schemaOf: SchemaOf): Array<Record<string,
 			type: 'function',
 			name,
 			...(description !== undefined && { description }),
-			parameters: parametersOf(schemaOf(tool)),
+			parameters: parametersOf(tool.inputSchema, `Tool "${name}"`),
 			strict,
 		};
 	});
 }
 
-/** An object by JSON Schema, as functions have to have one for their parameters, even an empty one. */
-export function parametersOf(schema: unknown): Record<string, unknown> {
-	const { properties = {}, ...rest } = plainSchema(schema);
+/**
+ * A schema as JSON Schema of an object, as functions have to have one for their parameters, even an
+ * empty one.
+ * @param schema JSON Schema, or zod's, of whichever copy of zod: n8n's own tools and its kit for AI
+ * nodes do not always share one
+ * @param field what an error calls it
+ * @throws {InputError} it is neither
+ */
+export function parametersOf(schema: unknown, field: string): Record<string, unknown> {
+	const { properties = {}, ...rest } = jsonSchemaOf(schema, field);
 	const parameters: Record<string, unknown> = { ...rest, type: 'object', properties };
 	delete parameters.$schema;
 	return parameters;
 }
 
-/** Schemas of zod 4, and of a zod other than the kit's, arrive as they are. */
-function plainSchema(schema: unknown): Record<string, unknown> {
+function jsonSchemaOf(schema: unknown, field: string): Record<string, unknown> {
 	if (typeof schema !== 'object' || schema === null) return {};
 	if ('toJSONSchema' in schema && typeof schema.toJSONSchema === 'function') {
 		return schema.toJSONSchema() as Record<string, unknown>;
 	}
-	return '_def' in schema || '_zod' in schema ? {} : (schema as Record<string, unknown>);
+	const { _def: definition } = schema as { _def?: { typeName?: unknown } };
+	if (definition?.typeName !== undefined) {
+		return { ...zodToJsonSchema(schema as ZodSchema, { $refStrategy: 'none' }) };
+	}
+	if (definition === undefined && !('_zod' in schema)) return schema as Record<string, unknown>;
+	throw new InputError(
+		field,
+		'describes its parameters in a way that is not known here',
+		'Describe them by JSON Schema, or update the Model Access nodes.',
+	);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { answerContentOf } from '../../nodes/LmChatModelAccess/answer-content';
 import { Pieces } from '../../nodes/LmChatModelAccess/pieces';
 import { toolChoiceOf, toolsOf } from '../../nodes/LmChatModelAccess/tools';
@@ -140,7 +141,8 @@ describe('tools', () => {
 		required: ['city'],
 	};
 	const tool = { type: 'function' as const, name: 'weather', inputSchema: schema };
-	const sent = (parameters: unknown) => toolsOf([tool], () => parameters)[0]?.parameters;
+	const sent = (inputSchema: unknown) =>
+		toolsOf([{ ...tool, inputSchema } as typeof tool])[0]?.parameters;
 
 	test('are functions with their parameters, strict only where they say so', () => {
 		const tools = [
@@ -148,7 +150,7 @@ describe('tools', () => {
 			{ ...tool, strict: true },
 		];
 		const parameters = { type: 'object', properties: schema.properties, required: ['city'] };
-		expect(toolsOf(tools, ({ inputSchema }) => inputSchema)).toEqual([
+		expect(toolsOf(tools)).toEqual([
 			{ type: 'function', name: 'weather', description: 'Says it', parameters, strict: false },
 			{ type: 'function', name: 'weather', parameters, strict: true },
 		]);
@@ -156,16 +158,21 @@ describe('tools', () => {
 
 	test('of the gateway are sent by their type, with their arguments', () => {
 		const search = { type: 'provider' as const, name: 'web_search', args: { size: 'low' } };
-		expect(toolsOf([search], () => undefined)).toEqual([{ type: 'web_search', size: 'low' }]);
+		expect(toolsOf([search])).toEqual([{ type: 'web_search', size: 'low' }]);
 	});
 
 	test.each([
 		['nothing', undefined, { type: 'object', properties: {} }],
 		['an empty schema', {}, { type: 'object', properties: {} }],
 		[
-			'a schema of another zod, which nobody here can read',
-			{ _def: {} },
-			{ type: 'object', properties: {} },
+			'a schema of zod, whichever copy of it',
+			{ ...z.object({ city: z.string() }) },
+			{
+				type: 'object',
+				properties: { city: { type: 'string' } },
+				required: ['city'],
+				additionalProperties: false,
+			},
 		],
 		[
 			'a schema of zod 4',
@@ -175,6 +182,15 @@ describe('tools', () => {
 	])('have an object of parameters, even by %s', (_name, given, parameters) => {
 		expect(sent(given)).toEqual(parameters);
 	});
+
+	test.each([[{ _def: {} }], [{ _zod: {} }]])(
+		'are not sent with parameters that nobody could read: %j',
+		(given) => {
+			expect(() => sent(given)).toThrow(
+				'Tool "weather" describes its parameters in a way that is not known here',
+			);
+		},
+	);
 
 	test.each([
 		[undefined, undefined],

