@@ -4,7 +4,7 @@ import { installedPackage, loadingTime, OTHER_PACKAGES } from './packages';
 import type { Needs } from './process-needs';
 import { middleOf, short, times, type CaseResult, type Goal, type Line } from './results';
 import type { Service } from './service';
-import type { BenchStage, WorkflowRun } from './stage';
+import type { BenchStage } from './stage';
 import { streamingWorkflows } from './workflows';
 import { done } from './worker';
 
@@ -133,7 +133,8 @@ const limited: Case = async (bench) => {
 	const { service, stage } = bench;
 	const run = (name: string) => async () => {
 		await service.ask({ wish: 'behave', plan: { taskSeconds: TASK_S } });
-		const { needs } = await stage!.run(name, prompts(MANY));
+		const { needs, items } = await stage!.run(name, prompts(MANY));
+		expectCount('Pictures', items, MANY);
 		const seen = await service.ask({ wish: 'count' });
 		expectCount('Tasks', seen.accepted, MANY);
 		expectCount('Tasks made twice', seen.doubled, 0);
@@ -246,10 +247,10 @@ const answers: Case = async (bench) => {
 		'wall time a call (ms)': ms / CALLS,
 		'CPU a call (ms)': cpuMs / CALLS,
 	});
-	const inN8n = (name: string, node: string) => async () => {
-		const run: WorkflowRun = await stage!.run(name, prompts(CALLS));
-		expectCount('Answers', run.items(node), CALLS);
-		return perCall(run.needs);
+	const inN8n = (name: string) => async () => {
+		const { needs, items } = await stage!.run(name, prompts(CALLS));
+		expectCount('Answers', items, CALLS);
+		return perCall(needs);
 	};
 	const ofJob = (what: Job) => async () => perCall(await job(bench, what));
 	const LIMIT = 'undici, connections kept';
@@ -261,11 +262,11 @@ const answers: Case = async (bench) => {
 	const lines = await inTurn(bench, [
 		...(stage
 			? [
-					{ who: OURS, run: inN8n('answersOurs', 'Answers') },
-					{ who: SIDE, run: inN8n('answersOursSide', 'Answers') },
-					{ who: HTTP_LOOP, run: inN8n('answersHttpLoop', 'Answer') },
-					{ who: HTTP, run: inN8n('answersHttp', 'Answer') },
-					{ who: OPENAI, run: inN8n('answersOpenAi', 'Answer') },
+					{ who: OURS, run: inN8n('answersOurs') },
+					{ who: SIDE, run: inN8n('answersOursSide') },
+					{ who: HTTP_LOOP, run: inN8n('answersHttpLoop') },
+					{ who: HTTP, run: inN8n('answersHttp') },
+					{ who: OPENAI, run: inN8n('answersOpenAi') },
 				]
 			: [
 					{ who: OURS, run: ofJob({ job: 'engine answers', items: CALLS, concurrency: 1 }) },
@@ -300,15 +301,15 @@ const SLOW_MS = 1000;
 const slowAnswers: Case = async (bench) => {
 	const { service, stage } = bench;
 	await service.ask({ wish: 'behave', plan: { responseMs: SLOW_MS } });
-	const inN8n = (name: string, node: string) => async () => {
-		const run = await stage!.run(name, prompts(SLOW_CALLS));
-		expectCount('Answers', run.items(node), SLOW_CALLS);
-		return inSeconds(run.needs);
+	const inN8n = (name: string) => async () => {
+		const { needs, items } = await stage!.run(name, prompts(SLOW_CALLS));
+		expectCount('Answers', items, SLOW_CALLS);
+		return inSeconds(needs);
 	};
 	const OPENAI = 'n8n’s OpenAI node';
 	const lines = await inTurn(bench, [
-		{ who: OURS, run: inN8n('answersOursSide', 'Answers') },
-		{ who: OPENAI, once: true, run: inN8n('answersOpenAi', 'Answer') },
+		{ who: OURS, run: inN8n('answersOursSide') },
+		{ who: OPENAI, once: true, run: inN8n('answersOpenAi') },
 	]);
 	const ratio = middleOf({ lines }, OPENAI, WALL) / middleOf({ lines }, OURS, WALL);
 	return {

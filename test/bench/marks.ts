@@ -72,8 +72,8 @@ export class Probe {
 /** What a marked part of a workflow came to. */
 export interface Marked {
 	needs: Needs;
-	/** How often its end was reached: the branches of a loop may reach it one after the other. */
-	ends: number;
+	/** Items that reached its end: all at once, or one branch of a loop after the other. */
+	items: number;
 }
 
 /**
@@ -110,9 +110,8 @@ export class Marks {
 		this.marked = undefined;
 	}
 
-	/** @throws {Error} the workflow did not reach its end */
-	result(): Marked {
-		if (!this.marked) throw new Error('The workflow did not reach its end');
+	/** What was measured; undefined where the workflow did not reach its end. */
+	result(): Marked | undefined {
 		return this.marked;
 	}
 
@@ -121,14 +120,16 @@ export class Marks {
 		this.server.closeAllConnections();
 	}
 
-	private async called(path: string): Promise<unknown> {
+	private async called(address: string): Promise<unknown> {
 		if (!this.probe) throw new Error('Nothing is measured now');
-		if (path === '/start') {
+		const { pathname, searchParams } = new URL(address, this.origin);
+		if (pathname === '/start') {
 			await this.probe.begin();
 			return this.rows;
 		}
 		const needs = await this.probe.end();
-		this.marked = { needs, ends: (this.marked?.ends ?? 0) + 1 };
+		const items = (this.marked?.items ?? 0) + Number(searchParams.get('items'));
+		this.marked = { needs, items };
 		return {};
 	}
 }

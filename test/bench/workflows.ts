@@ -141,7 +141,10 @@ export function measuredWorkflows({ baseUrl, marks }: Places): Record<string, Wo
 		executeOnce: true,
 	};
 	const end = {
-		...core('End', 'httpRequest', 4.2, { url: `${marks}/end`, options: {} }),
+		...core('End', 'httpRequest', 4.2, {
+			url: `=${marks}/end?items={{ $input.all().length }}`,
+			options: {},
+		}),
 		executeOnce: true,
 	};
 	const first = core('First', 'set', 3.4, {
