@@ -27,10 +27,13 @@ export class Editor {
 		await this.at('canvas-node').first().waitFor();
 	}
 
-	/** Opens the panel of nodes, and searches it where a text is given. */
+	/**
+	 * Opens the panel of nodes by the + behind the last node, to which a new one is then connected,
+	 * and searches it where a text is given.
+	 */
 	async search(text?: string): Promise<Locator> {
 		const first = this.at('canvas-plus-button');
-		await first.or(this.at('node-creator-plus-button')).first().click();
+		await first.or(this.at('canvas-handle-plus').last()).first().click();
 		if (text !== undefined) await this.at('node-creator-search-bar').fill(text);
 		await this.entry().first().waitFor();
 		return this.entry();

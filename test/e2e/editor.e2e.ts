@@ -288,7 +288,7 @@ describe('a run that does not go well', () => {
 describe('light and dark', () => {
 	story('each node has an icon for both', async () => {
 		await editor.openNode('Generate Image');
-		const icon = editor.at('ndv').locator('img[src*="n8n-nodes-model-access"]').first();
+		const icon = editor.at('ndv').locator('img[src*="/modelAccessImage."]').first();
 		expect(await icon.getAttribute('src')).toMatch(/modelAccessImage\.svg$/);
 		await browser.page.evaluate(() => localStorage.setItem('N8N_THEME', 'dark'));
 		await browser.page.reload();
