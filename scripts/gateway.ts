@@ -82,8 +82,8 @@ async function main() {
 	const gateway = await start(port, { taskSeconds, deltaMs: 40, onRequest: logLine });
 	introduce(gateway, taskSeconds);
 	const stop = () => void gateway.close();
-	process.once('SIGINT', stop);
-	process.once('SIGTERM', stop);
+	process.on('SIGINT', stop);
+	process.on('SIGTERM', stop);
 }
 
 main().catch((error: unknown) => {

@@ -23,7 +23,8 @@ const HELP = `A real n8n with the package installed, beside the built-in gateway
 npm run n8n                        n8n ${N8N_VERSION}; what was made in it is there again next time
 npm run n8n -- --fresh             forgets everything first
 npm run n8n -- --version 2.30.8    another n8n
-npm run n8n -- --port 5700         the editor's port (${N8N_PORT})`;
+npm run n8n -- --port 5700         the editor's port (${N8N_PORT})
+npm run n8n -- --name other        one with data of its own`;
 
 function readArguments(words: string[]) {
 	const after = (name: string) => {
@@ -36,7 +37,9 @@ function readArguments(words: string[]) {
 	const port = Number(after('--port') ?? N8N_PORT);
 	if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('--port needs a port');
 	const version = after('--version') ?? N8N_VERSION;
-	return { port, version, fresh: words.includes('--fresh'), help: words.includes('--help') };
+	const name = after('--name') ?? `n8n-${version}`;
+	if (!/^[\w.-]+$/.test(name)) throw new Error('--name may have letters, digits, dots and dashes');
+	return { port, version, name, fresh: words.includes('--fresh'), help: words.includes('--help') };
 }
 
 const began = Date.now();
@@ -60,12 +63,12 @@ async function furnish(n8n: N8n, gateway: Gateway): Promise<void> {
 }
 
 async function main() {
-	const { port, version, fresh, help } = readArguments(process.argv.slice(2));
+	const { port, version, name, fresh, help } = readArguments(process.argv.slice(2));
 	if (help) return console.log(HELP);
 	if (!(await isFree(port))) {
 		throw new Error(`Port ${port} is taken: is n8n running already? Choose one with -- --port N`);
 	}
-	const n8n = await setStage({ name: `n8n-${version}`, version, fresh, say });
+	const n8n = await setStage({ name, version, fresh, say });
 	const gateway = await startGateway({
 		port: (await isFree(GATEWAY_PORT)) ? GATEWAY_PORT : 0,
 		taskSeconds: 6,
@@ -93,8 +96,9 @@ async function main() {
 			].join('\n'),
 		);
 		await new Promise<void>((resolve) => {
-			process.once('SIGINT', resolve);
-			process.once('SIGTERM', resolve);
+			// More than once: what runs this passes on what the terminal has sent already.
+			process.on('SIGINT', resolve);
+			process.on('SIGTERM', resolve);
 			running.process.once('exit', resolve);
 		});
 		const { exitCode, signalCode } = running.process;

@@ -1,7 +1,7 @@
 import { smoke, type Smoke } from '../test/e2e/stage/smoke';
 
 /** What is run where no version is named: the oldest that is supported, and some on the way. */
-const VERSIONS = ['1.123.81', '2.10.0', '2.30.8', '2.41.1'];
+const VERSIONS = ['1.123.81', '2.4.8', '2.30.8', '2.41.1'];
 
 const HELP = `The same short story in several versions of n8n, each installed on first use (3 GB each).
 
