@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
-import { until } from './arrange';
-import type { Area, Browser } from './browser';
+import { until } from './stage/until';
+import { clearNotes, type Area, type Browser } from './browser';
 
 /** n8n's editor as its users see it: a canvas, the panel of nodes, an open node. */
 export class Editor {
@@ -141,14 +141,14 @@ export class Editor {
 
 	/** Runs the open node, and waits until it is done. */
 	async executeStep(): Promise<void> {
-		await this.clearNotes();
+		await clearNotes(this.page);
 		await this.at('node-execute-button').click();
 		await this.done();
 	}
 
 	/** Runs the workflow, and waits until it is done. */
 	async execute(): Promise<void> {
-		await this.clearNotes();
+		await clearNotes(this.page);
 		await this.at('execute-workflow-button').first().click();
 		await this.done();
 	}
@@ -177,14 +177,6 @@ export class Editor {
 		await this.showOutput('binary');
 		await this.output.getByTestId('ndv-view-binary-data').first().click();
 		await drawn(this.output.locator('img[src*="binary-data"]'), 1);
-	}
-
-	/** Waits until notes at the edge of the window are gone, so that the next one is new. */
-	async clearNotes(): Promise<void> {
-		for (const note of await this.page.locator('.el-notification__closeBtn').all()) {
-			await note.click({ timeout: 2_000 }).catch(() => {});
-		}
-		await this.page.locator('.el-notification').first().waitFor({ state: 'hidden' });
 	}
 }
 

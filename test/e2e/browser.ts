@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { chromium, selectors, type Locator, type Page } from 'playwright-core';
 import type { Owner, Running } from './stage/n8n';
 import { DATA } from './stage/stage';
+import { until } from './stage/until';
 
 /** A part of the window, in pixels. */
 export interface Area {
@@ -113,13 +114,25 @@ async function keepFailure(page: Page, name: string): Promise<string> {
 	return `${file}.png, ${file}.html`;
 }
 
+/** Closes the notes at the edge of the window, so that none is in the way or taken for a new one. */
+export async function clearNotes(page: Page): Promise<void> {
+	const notes = page.locator('.el-notification');
+	await until('no note is left', async () => {
+		if ((await notes.count()) === 0) return true;
+		// One that the pointer rests on stays.
+		await page.mouse.move(0, 0);
+		await notes
+			.locator('.el-notification__closeBtn')
+			.first()
+			.click({ timeout: 1_000 })
+			.catch(() => {});
+		return false;
+	});
+}
+
 /** Sixteen dozens of colours are enough for a screen, and a fifth of the bytes. */
 async function keepPicture(page: Page, file: string, part?: Locator | Area): Promise<void> {
-	// Notes that come and go, and the pointer's marks, are none of the picture's business.
-	for (const note of await page.locator('.el-notification__closeBtn').all()) {
-		await note.click({ timeout: 2_000 }).catch(() => {});
-	}
-	await page.locator('.el-notification').first().waitFor({ state: 'hidden' });
+	await clearNotes(page);
 	await page.mouse.move(0, 0);
 	const path = `${file}.full`;
 	const taken =

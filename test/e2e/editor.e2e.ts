@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorReply, pictureBelongsTo, startGateway, type Gateway } from '../gateway';
-import { until } from './arrange';
 import { openBrowser, story, type Browser } from './browser';
 import { boxOf, CredentialWindow, drawn, Editor } from './browser-editor';
 import { runCommand } from './stage/command';
@@ -10,6 +8,7 @@ import type { N8n, Running } from './stage/n8n';
 import { PACKAGE, packPackage, PROJECT } from './stage/package';
 import { Rest } from './stage/rest';
 import { DATA, exampleWorkflows, setStage, type WorkflowFile } from './stage/stage';
+import { until } from './stage/until';
 import { byId, inARow, MANUAL, ours } from './workflows';
 
 let gateway: Gateway;
@@ -137,6 +136,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		await editor.closeNode();
 
 		const folder = join(n8n.userFolder, '.n8n-files');
+		await mkdir(folder);
 		await editor.add('read/write files', 'Read/Write Files from Disk', 'Write File to Disk');
 		await editor.at('ndv').waitFor();
 		await editor.fillExpression(
@@ -146,7 +146,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		);
 		await editor.closeNode();
 		await editor.execute();
-		const [name = ''] = existsSync(folder) ? await readdir(folder) : [];
+		const [name = ''] = await readdir(folder);
 		const file = await readFile(join(folder, name));
 		expect(pictureBelongsTo('A lighthouse at dusk, watercolor', file)).toBe(true);
 		await browser.picture('first-picture', await editor.canvasArea());
