@@ -40,11 +40,12 @@ const NODE_PACKAGES: Record<string, string> = {
 
 /**
  * What npm has to be told where no lock file does: the spreadsheets of some older n8n come from a
- * server of their own, and n8n 1 does not start with the latest of one of LangChain's packages.
+ * server of their own, and n8n before 2.10 does not start with the latest of one of LangChain's
+ * packages.
  */
 const overridesFor = (version: string) => ({
 	xlsx: '0.18.5',
-	...(version.startsWith('1.') && { '@langchain/langgraph-checkpoint': '1.0.0' }),
+	...(/^(1|2\.\d)\./.test(version) && { '@langchain/langgraph-checkpoint': '1.0.0' }),
 });
 
 const HERE = join(__dirname, '..');
