@@ -17,7 +17,7 @@ export class Editor {
 
 	/** An empty canvas. */
 	async openNew(): Promise<void> {
-		await this.page.goto(`${this.browser.address}/workflow/new`);
+		await begin(this.page, 'New workflow');
 		await this.at('canvas-plus-button').waitFor();
 	}
 
@@ -180,6 +180,12 @@ export class Editor {
 	}
 }
 
+/** Begins something new, by the + at the top left of every page. */
+async function begin(page: Page, what: string): Promise<void> {
+	await page.getByTestId('universal-add').click();
+	await page.getByText(what, { exact: true }).locator('visible=true').first().click();
+}
+
 /** Where something is in the window. */
 export async function boxOf(element: Locator): Promise<Area> {
 	const box = await element.boundingBox();
@@ -206,15 +212,10 @@ export class CredentialWindow {
 		this.window = browser.page.getByTestId('editCredential-modal');
 	}
 
-	/** Begins a new credential by the list of them. */
+	/** Begins a new credential. */
 	async create(type: string): Promise<void> {
-		const { page, address } = this.browser;
-		await page.goto(`${address}/home/credentials`);
-		await page
-			.getByTestId('add-resource-credential')
-			.or(page.getByText('Add first credential'))
-			.first()
-			.click();
+		const { page } = this.browser;
+		await begin(page, 'New credential');
 		await page.getByTestId('new-credential-type-select').locator('input').fill(type);
 		await page
 			.getByTestId('new-credential-type-select-option')

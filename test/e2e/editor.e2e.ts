@@ -66,6 +66,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 
 	story('2: a credential says what is wrong with it until all is right', async () => {
 		const { active } = gateway.keys;
+		await browser.page.goto(running.address);
 		await credential.create('Model Access API');
 		await credential.save('mak-wrong', gateway.baseUrl);
 		await credential.said(/^The gateway did not accept the API key\. Fix the credential/);
