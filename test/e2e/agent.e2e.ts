@@ -5,6 +5,7 @@ import { Editor } from './browser-editor';
 import type { Running } from './stage/n8n';
 import type { Rest } from './stage/rest';
 import { exampleWorkflows, withCredential, type WorkflowFile } from './stage/stage';
+import { posted, streamed, type Streamed } from './stage/webhook';
 import { byId, MANUAL, ours } from './workflows';
 
 type Node = WorkflowFile['nodes'][number];
@@ -130,43 +131,14 @@ function reachable(example: WorkflowFile): WorkflowFile {
 	};
 }
 
-/** What a turn of the conversation came to, as its caller reads it. */
-interface Turn {
-	text: string;
-	/** Milliseconds between the first piece and the last. */
-	span: number;
-	pieces: number;
-}
-
 /** Says something to the published agent, and reads its answer while it is written. */
-async function say(sessionId: string, chatInput: string): Promise<Turn> {
-	const send = async () =>
-		await fetch(`${n8n.address}/webhook/${webhook}/chat`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify({ action: 'sendMessage', sessionId, chatInput }),
-		});
-	const reply = await until('the agent is served', async () => {
-		const first = await send();
-		return first.status !== 404 && first;
-	});
+async function say(sessionId: string, chatInput: string): Promise<Streamed> {
+	const body = { action: 'sendMessage', sessionId, chatInput };
+	const reply = await posted(`${n8n.address}/webhook/${webhook}/chat`, body);
 	expect(reply.status).toBe(200);
-	const pieces: Array<{ at: number; text: string }> = [];
-	for await (const piece of reply.body ?? []) {
-		pieces.push({ at: performance.now(), text: Buffer.from(piece as Uint8Array).toString() });
-	}
-	const events = pieces
-		.map(({ text }) => text)
-		.join('')
-		.trim()
-		.split('\n')
-		.map((line) => JSON.parse(line) as { type: string; content?: string });
-	expect(events.filter(({ type }) => type === 'error')).toEqual([]);
-	return {
-		text: events.map(({ type, content }) => (type === 'item' ? content : '')).join(''),
-		span: (pieces.at(-1)?.at ?? 0) - (pieces[0]?.at ?? 0),
-		pieces: pieces.length,
-	};
+	const answer = await streamed(reply);
+	expect(answer.events.filter(({ type }) => type === 'error')).toEqual([]);
+	return answer;
 }
 
 interface InputItem {

@@ -4,6 +4,7 @@ import { exampleWorkflows, type WorkflowFile } from './stage/stage';
 import type { Running } from './stage/n8n';
 import type { Rest } from './stage/rest';
 import { until } from './stage/until';
+import { posted, served, streamed } from './stage/webhook';
 import { image, inARow, webhook } from './workflows';
 
 const PICTURE: WorkflowFile = inARow('picture', [
@@ -28,19 +29,7 @@ let n8n: Running & { rest: Rest };
 /** An address of the running n8n. */
 const at = (path: string) => `${n8n.address}${path}`;
 
-/** A request to an address that n8n serves a moment after its workflow was switched on. */
-const served = async (path: string, init?: RequestInit) =>
-	await until(`${path} is served`, async () => {
-		const reply = await fetch(at(path), init);
-		return reply.status !== 404 && reply;
-	});
-
-const post = async (path: string, body: object) =>
-	await served(path, {
-		method: 'POST',
-		headers: { 'content-type': 'application/json' },
-		body: JSON.stringify(body),
-	});
+const post = async (path: string, body: object) => await posted(at(path), body);
 
 beforeAll(async () => {
 	stage = await arrange({
@@ -66,30 +55,19 @@ describe('a workflow behind a webhook', () => {
 		await n8n.rest.activate('stream-to-webhook');
 		const reply = await post('/webhook/ask', { question: 'Count, please. [[words:40]]' });
 		expect(reply.status).toBe(200);
-		const arrived: number[] = [];
-		const pieces: string[] = [];
-		for await (const piece of reply.body ?? []) {
-			arrived.push(performance.now());
-			pieces.push(Buffer.from(piece as Uint8Array).toString());
-		}
-		const events = pieces
-			.join('')
-			.trim()
-			.split('\n')
-			.map((line) => JSON.parse(line) as { type: string; content?: string });
-		const text = events.filter(({ type }) => type === 'item').map(({ content }) => content);
-		expect(text.join('')).toMatch(/^w1 w2 .* w40\{"model":"aurora-text-1","tokens":\d+\}$/);
+		const { events, text, span, pieces } = await streamed(reply);
+		expect(text).toMatch(/^w1 w2 .* w40\{"model":"aurora-text-1","tokens":\d+\}$/);
 		expect(events[0]?.type).toBe('begin');
 		// 40 words at 50 ms each: the first byte is there long before the last.
-		expect((arrived.at(-1) ?? 0) - (arrived[0] ?? 0)).toBeGreaterThan(1000);
-		expect(arrived.length).toBeGreaterThan(20);
+		expect(span).toBeGreaterThan(1000);
+		expect(pieces).toBeGreaterThan(20);
 	});
 
 	test('hands the edited picture to whoever uploaded one by its form', async () => {
 		await n8n.rest.activate('edit-uploaded-picture');
 		const form = (await exampleWorkflows()).find(({ id }) => id === 'edit-uploaded-picture');
 		const id = form?.nodes.find(({ type }) => type.endsWith('.formTrigger'))?.webhookId as string;
-		const page = await (await served(`/form/${id}`)).text();
+		const page = await (await served(at(`/form/${id}`))).text();
 		expect(page).toContain('Change a picture');
 		const upload = new FormData();
 		const boat = drawPicture({ prompt: 'boat', index: 0, width: 40, height: 30 });

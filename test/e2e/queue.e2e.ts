@@ -8,6 +8,7 @@ import { freePort } from './stage/port';
 import type { Execution, Rest } from './stage/rest';
 import { startPostgres, startRedis, type Service } from './stage/services';
 import { DATA, withCredential, type WorkflowFile } from './stage/stage';
+import { posted } from './stage/webhook';
 
 const NAME = 'queue';
 
@@ -80,11 +81,7 @@ afterAll(async () => {
 
 /** Calls a workflow's webhook, as the world outside does. */
 async function call({ name }: WorkflowFile, body: object): Promise<Response> {
-	const reply = await fetch(`${main.address}/webhook/${name}`, {
-		method: 'POST',
-		headers: { 'content-type': 'application/json' },
-		body: JSON.stringify(body),
-	});
+	const reply = await posted(`${main.address}/webhook/${name}`, body);
 	if (!reply.ok) throw new Error(`${name}: ${reply.status} ${await reply.text()}`);
 	return reply;
 }

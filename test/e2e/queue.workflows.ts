@@ -1,5 +1,5 @@
 import type { WorkflowFile } from './stage/stage';
-import { byId, image, inARow, ours } from './workflows';
+import { byId, image, inARow, ours, respondedWithFile, webhook } from './workflows';
 
 type Node = WorkflowFile['nodes'][number];
 
@@ -7,16 +7,8 @@ type Node = WorkflowFile['nodes'][number];
 export const TABLE = { name: 'Image tasks', columns: ['task_id', 'prompt'] };
 
 /** A node that waits for a POST to `/webhook/<path>`. */
-function webhook(path: string, parameters: Record<string, unknown>): Node {
-	return {
-		name: 'Call',
-		type: 'n8n-nodes-base.webhook',
-		typeVersion: 2.1,
-		webhookId: path,
-		parameters: { httpMethod: 'POST', path, options: {}, ...parameters },
-		position: [0, 0],
-	};
-}
+const call = (path: string, parameters: Record<string, unknown>) =>
+	webhook('Call', path, parameters);
 
 /** A node that makes an item of each prompt in the body. */
 const EACH_PROMPT: Node = {
@@ -52,26 +44,20 @@ const wait = (): Node =>
 
 /** Answers with the picture itself, by a node of its own. */
 const byAnswerNode = inARow('by-answer-node', [
-	webhook('by-answer-node', { responseMode: 'responseNode' }),
+	call('by-answer-node', { responseMode: 'responseNode' }),
 	small('={{ $json.body.prompt }}'),
-	{
-		name: 'Answer',
-		type: 'n8n-nodes-base.respondToWebhook',
-		typeVersion: 1.5,
-		parameters: { respondWith: 'binary', options: {} },
-		position: [0, 0],
-	},
+	respondedWithFile('Answer'),
 ]);
 
 /** Answers with the file of its last node. */
 const fromLastNode = inARow('from-last-node', [
-	webhook('from-last-node', { responseMode: 'lastNode', responseData: 'firstEntryBinary' }),
+	call('from-last-node', { responseMode: 'lastNode', responseData: 'firstEntryBinary' }),
 	small('={{ $json.body.prompt }}'),
 ]);
 
 /** Answers at once, submits an image for each prompt and waits for them in the same node. */
 const waits = inARow('waits', [
-	webhook('waits', { responseMode: 'onReceived' }),
+	call('waits', { responseMode: 'onReceived' }),
 	EACH_PROMPT,
 	small('={{ $json.prompt }}'),
 ]);
@@ -80,7 +66,7 @@ const waits = inARow('waits', [
 const notes = inARow(
 	'notes',
 	[
-		webhook('notes', { responseMode: 'onReceived' }),
+		call('notes', { responseMode: 'onReceived' }),
 		EACH_PROMPT,
 		ours('Submit', 'modelAccessImage', {
 			resource: 'image',
@@ -117,14 +103,14 @@ const notes = inARow(
 
 /** Fetches the pictures of all tasks in the table. */
 const collects = inARow('collects', [
-	webhook('collects', { responseMode: 'lastNode', responseData: 'allEntries' }),
+	call('collects', { responseMode: 'lastNode', responseData: 'allEntries' }),
 	table('Noted', { operation: 'get', matchType: 'anyCondition', filters: {}, returnAll: true }),
 	wait(),
 ]);
 
 /** Fetches the pictures of the tasks that its caller names. */
 const fetches = inARow('fetches', [
-	webhook('fetches', { responseMode: 'lastNode', responseData: 'allEntries' }),
+	call('fetches', { responseMode: 'lastNode', responseData: 'allEntries' }),
 	{
 		...EACH_PROMPT,
 		name: 'Each Task',
@@ -135,7 +121,7 @@ const fetches = inARow('fetches', [
 
 /** Answers with a model's words while they come. */
 const streams = inARow('streams', [
-	webhook('streams', { responseMode: 'streaming' }),
+	call('streams', { responseMode: 'streaming' }),
 	ours('Answer', 'modelAccess', {
 		resource: 'response',
 		operation: 'create',

@@ -6,6 +6,7 @@ import { everySeconds, exampleWorkflows } from './stage/stage';
 import type { Running } from './stage/n8n';
 import type { Rest } from './stage/rest';
 import { until } from './stage/until';
+import { posted } from './stage/webhook';
 import { image, inARow, ours, respondedWithFile, webhook } from './workflows';
 
 const DRAW = inARow('draw', [
@@ -43,15 +44,7 @@ beforeAll(async () => {
 
 afterAll(async () => await stage.close());
 
-const post = async (path: string, body: object) =>
-	await until(`${path} is served`, async () => {
-		const reply = await fetch(`${n8n.address}${path}`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify(body),
-		});
-		return reply.status !== 404 && reply;
-	});
+const post = async (path: string, body: object) => await posted(`${n8n.address}${path}`, body);
 
 /** A webhook's answer, which has to be a picture; the error shows what it was instead. */
 async function pictureOf(reply: Response): Promise<Buffer> {

@@ -4,7 +4,7 @@ import { pictureBelongsTo, startGateway } from '../../gateway';
 import { followed, image, inARow, respondedWithFile, saved, webhook } from '../workflows';
 import { Rest } from './rest';
 import { exampleWorkflows, importCredential, importWorkflows, setStage } from './stage';
-import { until } from './until';
+import { posted } from './webhook';
 
 /** The nodes and the credential by the names that workflows save. */
 const NODES = ['modelAccess', 'modelAccessImage', 'lmChatModelAccess'];
@@ -62,14 +62,7 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 				check(known.includes(`"n8n-nodes-model-access.${name}"`), `n8n does not know ${name}`);
 			}
 			await rest.activate('draw');
-			const reply = await until('the webhook is served', async () => {
-				const answer = await fetch(`${running.address}/webhook/draw`, {
-					method: 'POST',
-					headers: { 'content-type': 'application/json' },
-					body: JSON.stringify({ prompt: 'a smoke signal' }),
-				});
-				return answer.status !== 404 && answer;
-			});
+			const reply = await posted(`${running.address}/webhook/draw`, { prompt: 'a smoke signal' });
 			const bytes = Buffer.from(await reply.arrayBuffer());
 			check(pictureBelongsTo('a smoke signal', bytes), `the webhook answered ${reply.status}`);
 		} finally {
