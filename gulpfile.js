@@ -7,6 +7,9 @@ const manifest = require('./package.json');
 /** Where the licences of what is bundled are kept, as those licences ask. */
 const LICENCES = 'dist/THIRD-PARTY-LICENSES.md';
 
+/** All code of the package, and of those that it uses. */
+const BUNDLE = 'dist/bundle.js';
+
 /** What n8n provides at run time. Everything else that the nodes import is bundled. */
 const PROVIDED_BY_N8N = ['n8n-workflow', '@n8n/ai-node-sdk', 'crypto'];
 
@@ -14,19 +17,25 @@ async function clean() {
 	await rm('dist', { recursive: true, force: true });
 }
 
-/** Bundles each node and credential that the manifest's `n8n` key lists, and its dependencies. */
+/**
+ * Bundles all nodes and credentials that the manifest's `n8n` key lists, with what they use, into
+ * one file, so that nothing is shipped or loaded twice; the file of each takes its class from there.
+ */
 async function bundle() {
 	const outputs = [...manifest.n8n.nodes, ...manifest.n8n.credentials];
+	const sources = outputs.map((output) => output.replace(/^dist\//, './').replace(/\.js$/, ''));
 	const { metafile } = await esbuild.build({
 		absWorkingDir: __dirname,
-		entryPoints: outputs.map((output) => output.replace(/^dist\//, '').replace(/\.js$/, '.ts')),
-		outdir: 'dist',
-		outbase: '.',
+		stdin: {
+			contents: sources.map((source) => `export * from '${source}';`).join('\n'),
+			resolveDir: __dirname,
+			sourcefile: 'classes',
+		},
+		outfile: BUNDLE,
 		bundle: true,
 		platform: 'node',
 		target: 'node20',
 		format: 'cjs',
-		keepNames: true,
 		external: PROVIDED_BY_N8N,
 		// n8n has a log of its own; what a library would print is left out.
 		drop: ['console'],
@@ -36,7 +45,15 @@ async function bundle() {
 		metafile: true,
 		logLevel: 'warning',
 	});
-	await writeLicences(metafile);
+	await Promise.all([writeLicences(metafile), ...outputs.map(writeClassFile)]);
+}
+
+/** @param {string} output where n8n looks for a class, by whose name it is called */
+async function writeClassFile(output) {
+	const name = path.basename(output).split('.')[0];
+	const bundle = path.relative(path.dirname(output), BUNDLE).replaceAll(path.sep, '/');
+	await mkdir(path.dirname(output), { recursive: true });
+	await writeFile(output, `exports.${name} = require('${bundle}').${name};\n`);
 }
 
 /** @param {esbuild.Metafile} metafile what esbuild put into the outputs */

@@ -6,6 +6,7 @@
 const { renameSync, writeFileSync } = require('node:fs');
 const { setFlagsFromString } = require('node:v8');
 const { runInNewContext } = require('node:vm');
+const profiler = require('./profiler.js');
 
 const file = process.env.BENCH_PROBE;
 let reports = 0;
@@ -13,12 +14,16 @@ let reports = 0;
 function report() {
 	// Whoever reads the file never finds half of it.
 	const used = { before: process.cpuUsage() };
+	// A measured part begins with two reports, and ends with a third.
+	const place = reports % 3;
+	if (reports > 0 && place === 0) profiler.end();
 	if (reports > 0) collectGarbage();
 	const told = { pid: process.pid, reports, ...used, after: process.cpuUsage() };
 	writeFileSync(
 		`${file}.${process.pid}`,
 		JSON.stringify({ ...told, rss: process.memoryUsage.rss() }),
 	);
+	if (place === 2) profiler.begin();
 	renameSync(`${file}.${process.pid}`, file);
 	reports++;
 }

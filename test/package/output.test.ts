@@ -12,9 +12,9 @@ beforeAll(async () => {
 const scripts = () => Object.entries(built).filter(([file]) => file.endsWith('.js'));
 
 describe('the built files', () => {
-	it('are the bundles, their icons, search words and previews, and the licences', () => {
+	it('are the bundle, the file of each class, icons, search words and previews, and the licences', () => {
 		const expected =
-			/^dist\/(THIRD-PARTY-LICENSES\.md|(nodes|credentials)\/.+(\.node\.js|\.credentials\.js|\.node\.json|\.svg|__schema__\/.+\.json))$/;
+			/^dist\/(bundle\.js|THIRD-PARTY-LICENSES\.md|(nodes|credentials)\/.+(\.node\.js|\.credentials\.js|\.node\.json|\.svg|__schema__\/.+\.json))$/;
 		expect(Object.keys(built).filter((file) => !expected.test(file))).toEqual([]);
 	});
 
@@ -27,7 +27,7 @@ describe('the built files', () => {
 
 	it('stay well under what a tarball may weigh', () => {
 		const bytes = Object.values(built).reduce((sum, text) => sum + gzipSync(text).length, 0);
-		expect(bytes).toBeLessThan(180 * 1024);
+		expect(bytes).toBeLessThan(100 * 1024);
 	});
 
 	it('have icons that are drawn for both themes, small and self-contained', () => {
@@ -46,12 +46,23 @@ describe('the built files', () => {
 });
 
 describe('the built scripts', () => {
-	it('require nothing but what n8n provides', () => {
+	it('require nothing but what n8n provides, and the bundle', () => {
 		const provided = ['n8n-workflow', '@n8n/ai-node-sdk', 'crypto'];
 		for (const [file, text] of scripts()) {
 			const required = [...text.matchAll(/\b(?:require|import)\(\s*["'`]([^"'`]+)/g)];
-			const others = required.map(([, name]) => name ?? '').filter((n) => !provided.includes(n));
-			expect([file, others]).toEqual([file, []]);
+			const names = required.map(([, name = '']) =>
+				name.startsWith('.') ? path.join(path.dirname(file), name) : name,
+			);
+			const allowed = file === 'dist/bundle.js' ? provided : ['dist/bundle.js'];
+			expect([file, names.filter((name) => !allowed.includes(name))]).toEqual([file, []]);
+		}
+	});
+
+	it('hold all code once: the file of a class only takes it from the bundle', () => {
+		for (const [name, file] of Object.entries(classFiles)) {
+			expect(built[file]).toMatch(
+				new RegExp(`^exports\\.${name} = require\\('[./]+/bundle\\.js'\\)\\.${name};\\n$`),
+			);
 		}
 	});
 
