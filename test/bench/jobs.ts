@@ -211,6 +211,13 @@ const hurried: Time = {
 	},
 };
 
+/**
+ * Items of the warm-up of `growth`, and of what it measures at each size: so many that V8 has
+ * compiled what it compiles, and that each size pays for its own garbage.
+ */
+const GROWTH_ITEMS = 1000;
+
+/** The same number of items, in runs of so many, with all that they put out kept. */
 async function growth(access: JobAccess, what: 'images' | 'answers', items: number): Promise<Done> {
 	const storage = await storeBinaryOnDisk();
 	try {
@@ -219,15 +226,18 @@ async function growth(access: JobAccess, what: 'images' | 'answers', items: numb
 			what === 'images'
 				? (['image', imageOf({ concurrency: 20 })] as const)
 				: (['text', responseOf(20)] as const);
-		for (let round = 0; round < 3; round++) {
-			await run(access, nodes, kind, parameters, prompts(WARM_UP));
-		}
-		const rows = prompts(items);
+		const runs = Math.ceil(GROWTH_ITEMS / items);
+		const runAll = async () => {
+			const output: INodeExecutionData[] = [];
+			for (let n = 0; n < runs; n++) {
+				output.push(...(await run(access, nodes, kind, parameters, prompts(items))).items);
+			}
+			return output;
+		};
+		await runAll();
 		const heap = await heapInUse();
 		let output: INodeExecutionData[] = [];
-		const needs = await needsOf(async () => {
-			output = (await run(access, nodes, kind, parameters, rows)).items;
-		});
+		const needs = await needsOf(async () => (output = await runAll()));
 		const keptBytes = (await heapInUse()) - heap;
 		return { ...needs, count: output.length, keptBytes };
 	} finally {
