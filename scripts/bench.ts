@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { CASES, type Bench } from '../test/bench/cases';
@@ -18,7 +18,9 @@ npm run bench -- --only stream     one case, or several: ${Object.keys(CASES).jo
 npm run bench -- --rounds 5        how often each contender runs (3; in quick mode 1)
 npm run bench -- --json FILE       the results as JSON too, every single value
 npm run bench -- --markdown FILE   the tables as Markdown too
-npm run bench -- --tarball FILE    a package that is packed already`;
+npm run bench -- --tarball FILE    a package that is packed already
+npm run bench -- --profile FOLDER  a profile of the processor for each run, for the DevTools of Chrome;
+                                   what it costs is in the table too`;
 
 interface Wishes {
 	quick: boolean;
@@ -27,6 +29,7 @@ interface Wishes {
 	json?: string;
 	markdown?: string;
 	tarball?: string;
+	profile?: string;
 }
 
 function wishesIn(words: string[]): Wishes {
@@ -45,8 +48,15 @@ function wishesIn(words: string[]): Wishes {
 	}
 	const rounds = Number(after('--rounds') ?? (quick ? 1 : 3));
 	if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds needs a number');
-	const json = after('--json');
-	return { quick, only, rounds, json, markdown: after('--markdown'), tarball: after('--tarball') };
+	return {
+		quick,
+		only,
+		rounds,
+		json: after('--json'),
+		markdown: after('--markdown'),
+		tarball: after('--tarball'),
+		profile: after('--profile'),
+	};
 }
 
 const began = Date.now();
@@ -81,7 +91,12 @@ async function versions(bench: Bench): Promise<Record<string, string>> {
 
 async function main() {
 	if (process.argv.includes('--help')) return console.log(HELP);
-	const { quick, only, rounds, json, markdown, tarball: given } = wishesIn(process.argv.slice(2));
+	const wishes = wishesIn(process.argv.slice(2));
+	const { quick, only, rounds, json, markdown, tarball: given, profile } = wishes;
+	if (profile !== undefined) {
+		await mkdir(profile, { recursive: true });
+		process.env.BENCH_PROFILE = resolve(profile);
+	}
 	say(given === undefined ? 'Packing the package' : 'Unpacking the package');
 	const { tarball, own } = await ownPackage(given);
 	const service = await Service.start();

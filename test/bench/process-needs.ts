@@ -1,6 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+
+const profiler = createRequire(__filename)('./profiler.js') as { begin(): void; end(): void };
 
 /** What some work needed of a process. */
 export interface Needs {
@@ -49,6 +52,7 @@ export async function collectGarbage() {
 export async function needsOf(work: () => Promise<unknown>): Promise<Needs> {
 	await collectGarbage();
 	resetPeak('self');
+	profiler.begin();
 	const idle = process.memoryUsage.rss();
 	const cpu = process.cpuUsage();
 	const start = performance.now();
@@ -56,6 +60,7 @@ export async function needsOf(work: () => Promise<unknown>): Promise<Needs> {
 	const ms = performance.now() - start;
 	const { user, system } = process.cpuUsage(cpu);
 	const peak = peakOf('self');
+	profiler.end();
 	return {
 		ms,
 		cpuMs: (user + system) / 1000,

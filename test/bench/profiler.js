@@ -1,32 +1,36 @@
 /*
- * Writes profiles of the processor, one for each measured part, into the folder BENCH_PROFILE if
- * that is set. In plain JavaScript, as probe.js needs it in n8n's process too.
+ * Writes a profile of the processor for each measured part into the folder BENCH_PROFILE, if that is
+ * set. In plain JavaScript, as probe.js takes it into n8n's process.
  */
 const { writeFileSync } = require('node:fs');
 const { Session } = require('node:inspector');
 const { join } = require('node:path');
 
-const folder = process.env.BENCH_PROFILE;
-const name = process.env.BENCH_PROFILE_NAME ?? 'profile';
-const session = new Session();
-let count = 0;
+const { BENCH_PROFILE: folder, BENCH_PROFILE_NAME: name = 'profile' } = process.env;
+/** Microseconds between two samples. */
+const INTERVAL = 200;
+
+let session;
+let written = 0;
 
 function begin() {
 	if (!folder) return;
+	session = new Session();
 	session.connect();
 	session.post('Profiler.enable');
-	session.post('Profiler.setSamplingInterval', { interval: 200 });
+	session.post('Profiler.setSamplingInterval', { interval: INTERVAL });
 	session.post('Profiler.start');
 }
 
 function end() {
-	if (!folder) return;
+	if (!session) return;
 	session.post('Profiler.stop', (error, result) => {
 		if (error) throw error;
-		const file = join(folder, `${name}-${process.pid}-${count++}.cpuprofile`);
-		writeFileSync(file, JSON.stringify(result.profile));
+		const file = `${name.replaceAll(' ', '-')}-${process.pid}-${written++}.cpuprofile`;
+		writeFileSync(join(folder, file), JSON.stringify(result.profile));
 	});
 	session.disconnect();
+	session = undefined;
 }
 
 module.exports = { begin, end };

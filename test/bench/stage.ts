@@ -80,7 +80,11 @@ export class BenchStage {
 		if (!workflow) throw new Error(`There is no workflow ${name}`);
 		const file = await this.freshProbe();
 		this.marks.expect(new Probe(file), rows);
-		const env = { NODE_OPTIONS: `--require ${PROBE}`, BENCH_PROBE: file };
+		const env = {
+			NODE_OPTIONS: `--require ${PROBE}`,
+			BENCH_PROBE: file,
+			BENCH_PROFILE_NAME: name,
+		};
 		// What it prints is not needed, and n8n may end before all of a long result is printed.
 		const said = await this.n8n.execute(workflow.id ?? '', env, LONGEST_S).then(
 			({ error, all }) => `${error ?? ''}\n${all.slice(-2000)}`,
@@ -96,7 +100,11 @@ export class BenchStage {
 		const file = await this.freshProbe();
 		const running = await this.n8n.start({
 			name: 'bench',
-			env: { NODE_OPTIONS: `--require ${PROBE}`, BENCH_PROBE: file },
+			env: {
+				NODE_OPTIONS: `--require ${PROBE}`,
+				BENCH_PROBE: file,
+				BENCH_PROFILE_NAME: 'streams',
+			},
 		});
 		try {
 			const rest = await Rest.signIn(running.address, this.n8n.owner);

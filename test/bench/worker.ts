@@ -10,6 +10,7 @@ import { doJob, type Done, type Job, type JobAccess } from './jobs';
  */
 export async function done(job: Job, access: JobAccess, node?: string): Promise<Done> {
 	const child = fork(__filename, [JSON.stringify({ job, access })], {
+		env: { ...process.env, BENCH_PROFILE_NAME: job.job },
 		...(node !== undefined && { execPath: node }),
 	});
 	const ended = once(child, 'exit');

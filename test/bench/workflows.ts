@@ -248,6 +248,11 @@ export function measuredWorkflows({ baseUrl, marks }: Places): Record<string, Wo
 			ours('Files', 'modelAccessImage', TASK_WITH_FILE),
 			false,
 		),
+		downloadsOursInTurn: alone(
+			'downloads-ours-in-turn',
+			ours('Files', 'modelAccessImage', { ...TASK_WITH_FILE, options: { concurrency: 1 } }),
+			false,
+		),
 		downloadsHttp: alone('downloads-http', download('={{ $json.image_url }}'), false),
 		answersOurs: alone('answers-ours', ours('Answers', 'modelAccess', responseOf(1))),
 		answersOursSide: alone('answers-ours-side', ours('Answers', 'modelAccess', responseOf(20))),
