@@ -2,6 +2,8 @@ import { ExecuteContext } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 import { createResponse, generateImage, numbered, startStory, type Story } from '../nodes/arrange';
 import { CredentialsInMemory } from '../support/engine/credentials';
+import { allocatedBy } from './allocations';
+import { Wire } from './wire';
 import { storeBinaryOnDisk, type BinaryStorage } from '../support/engine';
 
 /*
@@ -87,6 +89,75 @@ describe.each([10, 50])('%i responses', (items) => {
 		expect(asked.parameters.count).toBeLessThanOrEqual(6 * items + 3);
 		expect(story.time.waits).toEqual([]);
 	});
+});
+
+describe.each([10, 40])('What goes over the wire for %i items', (items) => {
+	let wire: Wire;
+
+	beforeEach(async () => {
+		wire = new Wire();
+		story = await startStory();
+	});
+
+	afterEach(() => {
+		wire.close();
+	});
+
+	test('of responses is a short request and an answer each', async () => {
+		await story.text(createResponse({ prompt: PROMPT }), { items: numbered(items) });
+		expect(wire.sent).toBeLessThan(items * 320);
+		expect(wire.read).toBeLessThan(items * 1200);
+	});
+
+	test('of pictures is their bytes once, and some short requests and answers', async () => {
+		const pictures = await story.image(generateImage({ prompt: PROMPT }), {
+			items: numbered(items),
+		});
+		const sizes = pictures.items.map(({ json }) => (json.file as { size: number }).size);
+		const bytes = sizes.reduce((sum, size) => sum + size, 0);
+		expect(bytes).toBeGreaterThan(items * 500);
+		expect(wire.sent).toBeLessThan(items * 1100);
+		expect(wire.read).toBeGreaterThan(bytes);
+		expect(wire.read).toBeLessThan(bytes + items * 1950);
+	});
+});
+
+describe('What our nodes allocate', () => {
+	const KB = 1024;
+
+	/** Kilobytes for each of so many items. */
+	const perItem = async (items: number, work: (items: number) => Promise<unknown>) => {
+		story = await startStory();
+		const bytes = await allocatedBy(async () => await work(items));
+		await story.close();
+		return bytes / items / KB;
+	};
+	const answers = async (items: number) =>
+		await story.text(createResponse({ prompt: PROMPT }), { items: numbered(items) });
+	const pictures = async (items: number) =>
+		await story.image(generateImage({ prompt: PROMPT, options: { concurrency: items } }), {
+			items: numbered(items),
+		});
+	const words = async (count: number) =>
+		await story.text(createResponse({ prompt: `[[words:${count}]]`, stream: true }), {
+			streaming: true,
+		});
+
+	it.each([
+		['a response', answers, 10, 100, 75],
+		['a picture', pictures, 10, 100, 230],
+		['a delta', words, 1000, 10_000, 1.3],
+	])(
+		'for %s is bounded, and does not grow with their number',
+		async (_what, work, few, many, mostKilobytes) => {
+			await perItem(few, work);
+			const ofFew = await perItem(few, work);
+			const ofMany = await perItem(many, work);
+			expect(ofFew).toBeGreaterThan(mostKilobytes / 4);
+			expect(ofFew).toBeLessThan(mostKilobytes);
+			expect(ofMany).toBeLessThan(1.2 * ofFew);
+		},
+	);
 });
 
 describe('A stream of 20,000 deltas', () => {

@@ -1,0 +1,31 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+
+/** Node's channel for each connection that a server of this process accepts. */
+const ACCEPTED = 'net.server.socket';
+
+/** What has gone over the connections to servers of this process, in bytes. */
+export class Wire {
+	private readonly sockets: Socket[] = [];
+	private readonly note = (message: unknown) => {
+		this.sockets.push((message as { socket: Socket }).socket);
+	};
+
+	constructor() {
+		subscribe(ACCEPTED, this.note);
+	}
+
+	/** By those who connected, to the servers. */
+	get sent(): number {
+		return this.sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+	}
+
+	/** From the servers. */
+	get read(): number {
+		return this.sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
+	}
+
+	close() {
+		unsubscribe(ACCEPTED, this.note);
+	}
+}
