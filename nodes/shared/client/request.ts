@@ -1,5 +1,11 @@
 import type { Control } from './advice';
-import { AnswerError, CancelledError, quotable, type ModelAccessError } from './errors';
+import {
+	AnswerError,
+	CancelledError,
+	quotable,
+	StatusError,
+	type ModelAccessError,
+} from './errors';
 import {
 	factsOf,
 	faultFailure,
@@ -15,6 +21,7 @@ import {
 import { parseJson } from './json';
 import { backoffMs, retryRule, type RequestKind } from './retry';
 import type { Time } from './time';
+import type { Place } from './turnstile';
 import {
 	TransportFault,
 	type GatewayReply,
@@ -41,6 +48,8 @@ export interface Client {
 	redact: Redact;
 	/** Fields and options that an advice may name, as its reader sees them; absent: none. */
 	controls?: ReadonlySet<string>;
+	/** Where requests that cost money wait for their turn; absent: none does. */
+	place?: Place;
 	/** Told of each wait, for logs. */
 	onRetry?: (retry: { reason: string; waitMs: number; attempt: number }) => void;
 }
@@ -118,12 +127,20 @@ async function attempts<Reply extends GatewayReply | OpenReply>(
 	limit: Control,
 	send: () => Promise<Reply>,
 ): Promise<Reply> {
+	const place = kind === 'read' ? undefined : client.place;
 	let internalErrors = 0;
 	let inDoubt = false;
+	let refusal: ModelAccessError | undefined;
 	for (let retries = 0; ; retries++) {
 		if (client.signal?.aborted) throw cancelled(kind, inDoubt);
+		if (!(await hasPlace(client, place, () => cancelled(kind, inDoubt)))) {
+			throw notWaitedFor(refusal ?? noPlace());
+		}
 		const sent = await attempt(client, kind, limit, send);
-		if ('reply' in sent) return sent.reply;
+		if ('reply' in sent) {
+			place?.accepted();
+			return sent.reply;
+		}
 
 		const { failure } = sent;
 		const { rule, executed } = retryRule(failure.outcome, kind);
@@ -133,7 +150,9 @@ async function attempts<Reply extends GatewayReply | OpenReply>(
 			retries < client.maxRetries &&
 			(rule === 'bounded' || (rule === 'once' && internalErrors === 1));
 		const error = failure.toError(factsOf(failure, kind, rule !== 'never', inDoubt));
+		if (failure.outcome === 'rateLimited') place?.refused();
 		if (!again) throw error;
+		refusal = error;
 
 		const asked = failure.facts.retryAfter;
 		const waitMs = asked !== undefined ? asked * 1000 : backoffMs(retries, client.time.random());
@@ -145,6 +164,36 @@ async function attempts<Reply extends GatewayReply | OpenReply>(
 			throw error instanceof CancelledError ? cancelled(kind, inDoubt) : error;
 		}
 	}
+}
+
+/**
+ * Waits for the client's turn.
+ * @returns false where its deadline came first
+ * @throws what `cancelled` makes: the client's signal is aborted
+ */
+async function hasPlace(
+	{ time, deadline, signal }: Client,
+	place: Place | undefined,
+	cancelled: () => CancelledError,
+): Promise<boolean> {
+	if (!place) return true;
+	try {
+		return await place.enter({ time, deadline, signal });
+	} catch (error) {
+		throw signal?.aborted ? cancelled() : error;
+	}
+}
+
+/** For a request that waited behind others which the gateway refused, and was never sent. */
+function noPlace(): StatusError {
+	return new StatusError(
+		'The gateway takes no more at once (HTTP 429), and its turn did not come',
+		{
+			httpStatus: 429,
+			retryable: true,
+			advice: 'Nothing was sent for this item.',
+		},
+	);
 }
 
 /** @param inDoubt whether an earlier attempt may have been executed */

@@ -115,6 +115,7 @@ function itemScope(
 			time: connection.time,
 			redact: connection.redact,
 			controls: connection.controls,
+			place: itemRun.place,
 			signal: itemRun.stopped,
 			cancel: itemRun.cancelled,
 			onRetry: ({ reason, waitMs, attempt }) =>

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { CancelledError, ModelAccessError, NetworkError } from '../client/errors';
 import type { Redact } from '../client/failure';
+import { Turnstile, type Place } from '../client/turnstile';
 import { ChunkRelay } from './chunk-relay';
 import { errorDetails, nodeError, redacted, type Remains, type TaskRecord } from './errors';
 import { Ledger, type PaidWork } from './ledger';
@@ -8,6 +9,8 @@ import { Ledger, type PaidWork } from './ledger';
 /** One item at work. */
 export interface ItemRun {
 	readonly index: number;
+	/** Its turn among the items whose requests the gateway may refuse as too many. */
+	readonly place: Place;
 	/** Aborted when the node fails or is cancelled: waits end, nothing new is sent. */
 	readonly stopped: AbortSignal;
 	/** Aborted when the execution is cancelled: what is under way ends as well. */
@@ -23,6 +26,7 @@ export class Run {
 	readonly relay?: ChunkRelay;
 	/** Takes the key out of what is shown; known once the credential is read. */
 	redact: Redact = (text) => text;
+	private readonly turnstile = new Turnstile();
 	private readonly tasks = new Map<string, TaskRecord>();
 	private readonly doubts: Remains['doubts'] = [];
 	private readonly answered = new Set<number>();
@@ -87,7 +91,13 @@ export class Run {
 		const cancel = () => cancelled.abort();
 		this.stops.add(stop);
 		this.cancels.add(cancel);
-		const itemRun: ItemRun = { index, stopped: stopped.signal, cancelled: cancelled.signal };
+		const place = this.turnstile.place();
+		const itemRun: ItemRun = {
+			index,
+			place,
+			stopped: stopped.signal,
+			cancelled: cancelled.signal,
+		};
 		try {
 			const output = await work(itemRun);
 			this.relay?.end(index);
@@ -99,6 +109,7 @@ export class Run {
 		} finally {
 			this.stops.delete(stop);
 			this.cancels.delete(cancel);
+			place.leave();
 		}
 	}
 
