@@ -53,6 +53,16 @@ describe.each([
 	});
 });
 
+test('40 images all arrive where 30 requests a minute are taken, polls among them', async () => {
+	story = await startStory({ keys: { few: { key: KEY, requestsPerMinute: 30 } } });
+	const { items } = await story.image(
+		generateImage({ prompt: PROMPT, options: { concurrency: 20 } }),
+		{ items: numbered(40), access: { apiKey: KEY } },
+	);
+	expect(items).toHaveLength(40);
+	expect(story.gateway.tasks).toHaveLength(40);
+});
+
 describe('40 responses', () => {
 	const options = { concurrency: 10, timeout: 900 };
 	const ask = async (apiKey?: string) =>
@@ -123,13 +133,14 @@ describe('an item whose turn does not come within its Max Wait', () => {
 			undefined,
 			expect.stringContaining('more than 1 image tasks at once'),
 			expect.stringContaining('HTTP 400'),
-			'The gateway takes no more at once (HTTP 429), and its turn did not come',
+			'The gateway asks to slow down (HTTP 429): the turn of this item did not come',
 		]);
 		expect(items[3]?.json.error_details).toEqual(
 			expect.objectContaining({
 				http_status: 429,
 				retryable: true,
-				advice: 'No time was left to try again. Nothing was sent for this item.',
+				advice:
+					'No time was left to try again. Nothing was sent for this item. A queue, concurrency, rate or quota limit is reached. Wait, or raise the limit in the gateway’s console. Work on fewer items at once by the option Concurrency.',
 			}),
 		);
 		const prompts = story.gateway.requests

@@ -1,4 +1,4 @@
-import type { Control } from './advice';
+import { adviceFor, type Control } from './advice';
 import {
 	AnswerError,
 	CancelledError,
@@ -20,6 +20,7 @@ import {
 } from './failure';
 import { parseJson } from './json';
 import { backoffMs, retryRule, type RequestKind } from './retry';
+import { statusMeaning } from './status-table';
 import type { Time } from './time';
 import type { Place } from './turnstile';
 import {
@@ -134,7 +135,7 @@ async function attempts<Reply extends GatewayReply | OpenReply>(
 	for (let retries = 0; ; retries++) {
 		if (client.signal?.aborted) throw cancelled(kind, inDoubt);
 		if (!(await hasPlace(client, place, () => cancelled(kind, inDoubt)))) {
-			throw notWaitedFor(refusal ?? noPlace());
+			throw notWaitedFor(refusal ?? noPlace(client));
 		}
 		const sent = await attempt(client, kind, limit, send);
 		if ('reply' in sent) {
@@ -185,15 +186,13 @@ async function hasPlace(
 }
 
 /** For a request that waited behind others which the gateway refused, and was never sent. */
-function noPlace(): StatusError {
-	return new StatusError(
-		'The gateway takes no more at once (HTTP 429), and its turn did not come',
-		{
-			httpStatus: 429,
-			retryable: true,
-			advice: 'Nothing was sent for this item.',
-		},
-	);
+function noPlace({ controls }: Client): StatusError {
+	const { title, advice } = statusMeaning(429);
+	return new StatusError(`${title} (HTTP 429): the turn of this item did not come`, {
+		httpStatus: 429,
+		retryable: true,
+		advice: adviceFor(['Nothing was sent for this item.', ...advice], controls),
+	});
 }
 
 /** @param inDoubt whether an earlier attempt may have been executed */
