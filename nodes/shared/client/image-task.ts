@@ -161,7 +161,11 @@ export async function waitForImageTask(
 	for (;;) {
 		onSeen?.(seen);
 		const step = pollStep(state, seen, settings);
-		if (step.next === 'completed') return { end: 'completed', seen };
+		if (step.next === 'completed') {
+			// The gateway has room for another by now, also while the pictures are downloaded.
+			client.place?.leave();
+			return { end: 'completed', seen };
+		}
 		if (step.next === 'failed') throw failedTask(client, taskId, seen.task);
 		if (step.next === 'giveUp') {
 			return { end: 'timedOut', seen, error: timedOut(client, taskId, seen, step) };
