@@ -12,7 +12,7 @@ import { DATA } from '../test/e2e/stage/stage';
 
 const HELP = `Our nodes beside what a builder would use instead, on the built-in gateway.
 
-npm run bench                      everything, in n8n ${N8N_VERSION} (installed the first time); up to an hour
+npm run bench                      everything, in n8n ${N8N_VERSION} (installed the first time); about half an hour
 npm run bench -- --quick           without n8n: ours in n8n's engine, and the limits; two minutes
 npm run bench -- --only stream     one case, or several: ${Object.keys(CASES).join(', ')}
 npm run bench -- --rounds 5        how often each contender runs (3; in quick mode 1)
