@@ -144,8 +144,8 @@ describe('What our nodes allocate', () => {
 		});
 
 	it.each([
-		['a response', answers, 10, 100, 75],
-		['a picture', pictures, 10, 50, 230],
+		['a response', answers, 10, 50, 75],
+		['a picture', pictures, 10, 30, 230],
 		['a delta', words, 1000, 10_000, 1.3],
 	])(
 		'for %s is bounded, and does not grow with their number',
