@@ -18,6 +18,16 @@ async function asks(place: Place, signal?: AbortSignal, deadline = Infinity) {
 
 const settled = async () => await new Promise<void>((resolve) => setImmediate(resolve));
 
+/** Two that went in, of which the gateway took the first and refused the second. */
+async function oneTooMany(turnstile: Turnstile) {
+	const [first, second] = [turnstile.place(), turnstile.place()];
+	await asks(first);
+	await asks(second);
+	first.accepted();
+	second.refused();
+	return { first, second };
+}
+
 describe('Turnstile', () => {
 	it('holds nobody back before a refusal', async () => {
 		const turnstile = new Turnstile();
@@ -28,12 +38,8 @@ describe('Turnstile', () => {
 
 	it('gives the place of one that was accepted to one that was refused, not to a newcomer', async () => {
 		const turnstile = new Turnstile();
-		const [first, second, third] = [turnstile.place(), turnstile.place(), turnstile.place()];
-		await asks(first);
-		await asks(second);
-		first.accepted();
-		second.refused();
-		const newcomer = await asks(third);
+		const { first, second } = await oneTooMany(turnstile);
+		const newcomer = await asks(turnstile.place());
 		const again = await asks(second);
 		expect([newcomer.seen.inside, again.seen.inside]).toEqual([false, false]);
 		first.leave();
@@ -44,11 +50,8 @@ describe('Turnstile', () => {
 
 	it('lets a newcomer have a free place while the refused one waits as it was asked to', async () => {
 		const turnstile = new Turnstile();
-		const [first, second, third] = [turnstile.place(), turnstile.place(), turnstile.place()];
-		await asks(first);
-		await asks(second);
-		first.accepted();
-		second.refused();
+		const { first, second } = await oneTooMany(turnstile);
+		const third = turnstile.place();
 		const newcomer = await asks(third);
 		first.leave();
 		await settled();
@@ -97,15 +100,11 @@ describe('Turnstile', () => {
 
 	it('lets those go who are cancelled or late, and others take their turn', async () => {
 		const turnstile = new Turnstile();
-		const [first, second, third, fourth] = Array.from({ length: 4 }, () => turnstile.place());
-		await asks(first!);
-		await asks(second!);
-		second!.refused();
-		first!.accepted();
+		const { second } = await oneTooMany(turnstile);
 		const cancel = new AbortController();
-		const cancelled = await asks(second!, cancel.signal);
-		const late = await asks(third!, undefined, time.now() + 5000);
-		const patient = await asks(fourth!);
+		const cancelled = await asks(second, cancel.signal);
+		const late = await asks(turnstile.place(), undefined, time.now() + 5000);
+		const patient = await asks(turnstile.place());
 		await time.advance(5000);
 		expect(late.seen).toEqual({ inside: false, late: true });
 		expect(patient.seen.inside).toBe(false);
