@@ -48,6 +48,18 @@ function say(text: string) {
 	console.log(`${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s  ${text}`);
 }
 
+/**
+ * A port for the gateway: that of the last time, which the credential names, if it is free.
+ * @param note the file that holds it
+ */
+async function gatewayPort(note: string): Promise<number> {
+	const last = existsSync(note) ? [Number(await readFile(note, 'utf8'))] : [];
+	for (const port of [...last, GATEWAY_PORT]) {
+		if (await isFree(port)) return port;
+	}
+	return 0;
+}
+
 /** Imports the credential and the examples, unless just these were imported the last time. */
 async function furnish(n8n: N8n, gateway: Gateway): Promise<void> {
 	const workflows = await exampleWorkflows();
@@ -69,12 +81,14 @@ async function main() {
 		throw new Error(`Port ${port} is taken: is n8n running already? Choose one with -- --port N`);
 	}
 	const n8n = await setStage({ name, version, fresh, say });
+	const portNote = join(n8n.userFolder, 'gateway-port');
 	const gateway = await startGateway({
-		port: (await isFree(GATEWAY_PORT)) ? GATEWAY_PORT : 0,
+		port: await gatewayPort(portNote),
 		taskSeconds: 6,
 		deltaMs: 40,
 	});
 	try {
+		await writeFile(portNote, new URL(gateway.baseUrl).port);
 		await furnish(n8n, gateway);
 		say('Starting n8n');
 		const running = await n8n.start({ port });

@@ -84,9 +84,6 @@ test('npm run n8n: a login, the examples and a credential that works; Ctrl-C end
 	await interrupt(second);
 	expect(second.told('Password')).toBe(owner.password);
 	// How many seconds that are depends on the machine's mood; what is left out does not.
-	expect(second.output()).not.toContain('Installing n8n');
-	// Where another program has taken the gateway's port since or before, its address changes.
-	const moved = second.told('Gateway') !== first.told('Gateway');
-	expect(second.output().includes('Importing')).toBe(moved);
+	expect(second.output()).not.toMatch(/Installing n8n|Importing/);
 	expect(second.seconds).toBeLessThan(first.seconds);
 }, 400_000);

@@ -19,6 +19,7 @@ afterEach(async () => {
 
 describe.each([
 	{ taskSeconds: 6, retryAfter: 6 },
+	{ taskSeconds: 6, retryAfter: 1 },
 	{ taskSeconds: 60, retryAfter: 3 },
 	{ taskSeconds: 6, retryAfter: 10 },
 	{ taskSeconds: 3, retryAfter: undefined },
