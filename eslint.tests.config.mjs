@@ -2,8 +2,7 @@ import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-	// What drives a browser needs packages that come with n8n itself: `npm run test:e2e` lints it.
-	{ ignores: ['dist', 'node_modules', 'demo-output', 'coverage', 'test/e2e/*.ts'] },
+	{ ignores: ['dist', 'node_modules', 'demo-output', 'coverage'] },
 	eslint.configs.recommended,
 	{
 		files: ['**/*.ts'],

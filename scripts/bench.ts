@@ -1,14 +1,14 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CASES, type Bench } from '../test/bench/cases';
 import { installedPackage } from '../test/bench/packages';
 import { asMarkdown, type CaseResult } from '../test/bench/results';
 import { Service } from '../test/bench/service';
 import { BenchStage } from '../test/bench/stage';
-import { installN8n, N8N_VERSION } from '../test/e2e/stage/installation';
+import { cacheFolder, dataFolder } from '../test/e2e/stage/folders';
+import { N8N_VERSION } from '../test/e2e/stage/installation';
 import { PACKAGE, packPackage, PROJECT } from '../test/e2e/stage/package';
-import { DATA } from '../test/e2e/stage/stage';
 
 const HELP = `Our nodes beside what a builder would use instead, on the built-in gateway.
 
@@ -67,8 +67,9 @@ function say(text: string) {
 
 /** The package, packed and installed as a host has it. */
 async function ownPackage(given: string | undefined) {
-	const tarball = given ?? (await packPackage(join(DATA, 'packed')));
-	const place = join(DATA, 'bench-package');
+	const data = await dataFolder();
+	const tarball = given ?? (await packPackage(join(data, 'packed')));
+	const place = join(data, 'bench-package');
 	await rm(place, { recursive: true, force: true });
 	return { tarball, own: await installedPackage(place, PACKAGE, resolve(tarball)) };
 }
@@ -102,12 +103,18 @@ async function main() {
 	const service = await Service.start();
 	let stage: BenchStage | undefined;
 	try {
-		let cache = DATA;
 		if (!quick) {
-			cache = dirname((await installN8n(N8N_VERSION, say)).folder);
 			stage = await BenchStage.set(service, resolve(tarball), say);
 		}
-		const bench: Bench = { service, stage, folder: own.folder, own, cache, rounds, say };
+		const bench: Bench = {
+			service,
+			stage,
+			folder: own.folder,
+			own,
+			cache: await cacheFolder(),
+			rounds,
+			say,
+		};
 		const results: Array<CaseResult & { case: string }> = [];
 		for (const name of only) {
 			const { run, quick: isQuick } = CASES[name]!;

@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
-import { rm, symlink } from 'node:fs/promises';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { checkNeeds } from '../test/e2e/needs';
+import { dataFolder } from '../test/e2e/stage/folders';
 import { installN8n, N8N_VERSION } from '../test/e2e/stage/installation';
 import { packPackage, PROJECT } from '../test/e2e/stage/package';
-import { DATA } from '../test/e2e/stage/stage';
 
 const HELP = `The package in a real n8n, in a real browser.
 
@@ -15,41 +16,47 @@ Other words go to jest. E2E_TARBALL names a package that is packed already.
 It needs Debian's packages chromium, redis-server and postgresql, or the same of another system.`;
 
 const HERE = join(PROJECT, 'test', 'e2e');
+const JEST = join(PROJECT, 'node_modules', 'jest', 'bin', 'jest.js');
 
-/** A program's output goes to ours; a failure ends everything. */
-async function run(words: string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
-	const [program = '', ...rest] = words;
-	const child = spawn(process.execPath, [join(PROJECT, 'node_modules', program), ...rest], {
+/** The test files that jest runs for these words: those that one of them names, or all. */
+async function chosenFiles(words: string[]): Promise<string[]> {
+	const names = words.filter((word) => !word.startsWith('-'));
+	const files = (await readdir(HERE)).filter((file) => file.endsWith('.e2e.ts'));
+	const chosen = files.filter(
+		(file) => names.length === 0 || names.some((name) => join(HERE, file).includes(name)),
+	);
+	if (chosen.length === 0) {
+		throw new Error(`No test file is called ${names.join(' or ')}: there are ${files.join(', ')}`);
+	}
+	return chosen.map((file) => join(HERE, file));
+}
+
+/** Runs jest; what asks this process to end asks jest. Resolves with its exit code. */
+async function runJest(words: string[], env: NodeJS.ProcessEnv): Promise<number> {
+	const child: ChildProcess = spawn(process.execPath, [JEST, ...words], {
 		cwd: PROJECT,
 		env: { ...process.env, ...env },
 		stdio: 'inherit',
 	});
-	const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-	if (code !== 0) throw new Error(`${program} ended with code ${code}`);
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+		process.on(signal, () => child.kill(signal));
+	}
+	return await new Promise((resolve, reject) => {
+		child.once('error', reject).once('close', (code) => resolve(code ?? 1));
+	});
 }
 
 async function main() {
 	const words = process.argv.slice(2);
 	if (words.includes('--help')) return console.log(HELP);
 	const say = (text: string) => console.log(text);
-	const { folder } = await installN8n(N8N_VERSION, say);
-	// What drives the browser is installed beside n8n, outside of the checkout.
-	const modules = join(HERE, 'node_modules');
-	await rm(modules, { recursive: true, force: true });
-	await symlink(join(folder, 'node_modules'), modules, 'junction');
-
-	// Of a part alone only the part is looked at.
-	if (words.every((word) => word.startsWith('-'))) {
-		say('Types and lint of the end-to-end tests');
-		await run(['typescript/bin/tsc', '-p', 'test/e2e']);
-		await run(['eslint/bin/eslint.js', '-c', 'eslint.e2e.config.mjs', 'test/e2e']);
-	}
-
+	const forJest = words.filter((word) => word !== '--screenshots');
+	await checkNeeds(await chosenFiles(forJest));
+	await installN8n(N8N_VERSION, say);
 	const given = process.env.E2E_TARBALL;
 	if (given === undefined) say('Packing the package');
-	const tarball = given ?? (await packPackage(join(DATA, 'packed')));
-	const forJest = words.filter((word) => word !== '--screenshots');
-	await run(['jest/bin/jest.js', '-c', 'test/e2e/jest.config.js', ...forJest], {
+	const tarball = given ?? (await packPackage(join(await dataFolder(), 'packed')));
+	process.exitCode = await runJest(['-c', 'test/e2e/jest.config.js', ...forJest], {
 		E2E_TARBALL: tarball,
 		...(words.includes('--screenshots') && { E2E_SCREENSHOTS: join(PROJECT, 'docs', 'images') }),
 	});

@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startGateway, type Gateway } from '../test/gateway';
+import { clean, dataFolder } from '../test/e2e/stage/folders';
 import { N8N_VERSION } from '../test/e2e/stage/installation';
-import type { N8n } from '../test/e2e/stage/n8n';
+import type { N8n, Running } from '../test/e2e/stage/n8n';
 import { isFree } from '../test/e2e/stage/port';
 import {
 	CREDENTIAL,
-	DATA,
 	exampleWorkflows,
+	FILES,
 	importCredential,
 	importWorkflows,
 	setStage,
@@ -24,7 +25,18 @@ npm run n8n                        n8n ${N8N_VERSION}; what was made in it is th
 npm run n8n -- --fresh             forgets everything first
 npm run n8n -- --version 2.30.8    another n8n
 npm run n8n -- --port 5700         the editor's port (${N8N_PORT})
-npm run n8n -- --name other        one with data of its own`;
+npm run n8n -- --name other        one with data of its own
+npm run n8n -- --clean             removes the installations of n8n and what was made in them`;
+
+type Arguments = ReturnType<typeof readArguments>;
+
+/** What was started so far. */
+interface Stage {
+	n8n?: N8n;
+	gateway?: Gateway;
+	/** Whether all of it is to end. */
+	asked?: boolean;
+}
 
 function readArguments(words: string[]) {
 	const after = (name: string) => {
@@ -39,7 +51,7 @@ function readArguments(words: string[]) {
 	const version = after('--version') ?? N8N_VERSION;
 	const name = after('--name') ?? `n8n-${version}`;
 	if (!/^[\w.-]+$/.test(name)) throw new Error('--name may have letters, digits, dots and dashes');
-	return { port, version, name, fresh: words.includes('--fresh'), help: words.includes('--help') };
+	return { port, version, name, fresh: words.includes('--fresh') };
 }
 
 const began = Date.now();
@@ -74,59 +86,90 @@ async function furnish(n8n: N8n, gateway: Gateway): Promise<void> {
 	await writeFile(note, mark);
 }
 
-async function main() {
-	const { port, version, name, fresh, help } = readArguments(process.argv.slice(2));
-	if (help) return console.log(HELP);
+/** Installs, imports and starts all; resolves with how the running n8n is ended. */
+async function start({ port, name, version, fresh }: Arguments, stage: Stage): Promise<Running> {
 	if (!(await isFree(port))) {
 		throw new Error(`Port ${port} is taken: is n8n running already? Choose one with -- --port N`);
 	}
-	const n8n = await setStage({ name, version, fresh, say });
+	const n8n = (stage.n8n = await setStage({ name, version, fresh, say }));
 	const portNote = join(n8n.userFolder, 'gateway-port');
-	const gateway = await startGateway({
+	const gateway = (stage.gateway = await startGateway({
 		port: await gatewayPort(portNote),
 		taskSeconds: 6,
 		deltaMs: 40,
+	}));
+	await writeFile(portNote, new URL(gateway.baseUrl).port);
+	await furnish(n8n, gateway);
+	say('Starting n8n');
+	const running = await n8n.start({ port });
+	say('Ready');
+	console.log(
+		[
+			'',
+			`  n8n       ${running.address}`,
+			`  E-mail    ${n8n.owner.email}`,
+			`  Password  ${n8n.owner.password}`,
+			'',
+			`  Gateway   ${gateway.baseUrl}`,
+			`  API Key   ${gateway.keys.active}  (in the credential "${CREDENTIAL.name}" already)`,
+			'',
+			`  Files     ${join(n8n.userFolder, FILES)}  (for the Read/Write Files from Disk node)`,
+			`  Log       ${running.logFile}`,
+			`  Data      ${await dataFolder()}`,
+			'',
+			'The examples are among the workflows. Ctrl-C stops both.',
+		].join('\n'),
+	);
+	return running;
+}
+
+/** Resolves when this process is asked to end, by Ctrl-C or by SIGTERM. */
+async function askedToEnd(): Promise<void> {
+	await new Promise<void>((resolve) => {
+		// More than once: what runs this passes on what the terminal has sent already.
+		process.on('SIGINT', resolve);
+		process.on('SIGTERM', resolve);
+		process.on('SIGHUP', resolve);
+	});
+}
+
+/** Resolves when n8n ends without having been asked to. */
+async function endedByItself(started: Promise<Running>): Promise<never> {
+	const { process: child } = await started;
+	if (child.exitCode === null && child.signalCode === null) {
+		await new Promise<void>((resolve) => child.once('exit', () => resolve()));
+	}
+	const { exitCode, signalCode } = child;
+	throw new Error(`n8n has ended by itself (${exitCode ?? signalCode}): see its log`);
+}
+
+async function main() {
+	const words = process.argv.slice(2);
+	if (words.includes('--help')) return console.log(HELP);
+	if (words.includes('--clean')) {
+		for (const folder of await clean()) console.log(`Removed ${folder}`);
+		return;
+	}
+	const stage: Stage = {};
+	const asked = askedToEnd().then(() => {
+		stage.asked = true;
 	});
 	try {
-		await writeFile(portNote, new URL(gateway.baseUrl).port);
-		await furnish(n8n, gateway);
-		say('Starting n8n');
-		const running = await n8n.start({ port });
-		say('Ready');
-		console.log(
-			[
-				'',
-				`  n8n       ${running.address}`,
-				`  E-mail    ${n8n.owner.email}`,
-				`  Password  ${n8n.owner.password}`,
-				'',
-				`  Gateway   ${gateway.baseUrl}`,
-				`  API Key   ${gateway.keys.active}  (in the credential "${CREDENTIAL.name}" already)`,
-				'',
-				`  Log       ${running.logFile}`,
-				`  Data      ${DATA}`,
-				'',
-				'The examples are among the workflows. Ctrl-C stops both.',
-			].join('\n'),
-		);
-		await new Promise<void>((resolve) => {
-			// More than once: what runs this passes on what the terminal has sent already.
-			process.on('SIGINT', resolve);
-			process.on('SIGTERM', resolve);
-			running.process.once('exit', resolve);
-		});
-		const { exitCode, signalCode } = running.process;
-		if (exitCode !== null || signalCode !== null) {
-			throw new Error(`n8n has ended by itself (${exitCode ?? signalCode}): see its log`);
-		}
-		await running.stop();
-		console.log('Stopped.');
+		const started = start(readArguments(words), stage);
+		await Promise.race([asked, endedByItself(started)]);
+	} catch (error) {
+		// What breaks because all of it is being ended is no fault.
+		if (!stage.asked) throw error;
 	} finally {
-		await gateway.close();
+		await stage.n8n?.stopAll();
+		await stage.gateway?.close();
 	}
+	console.log('Stopped.');
+	// A command that was at work, such as npm, ends with this process.
+	process.exit();
 }
 
 main().catch((error: unknown) => {
 	console.error((error as Error).message);
-	process.exitCode = 1;
+	process.exit(1);
 });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { N8n } from '../e2e/stage/n8n';
+import { ForeignModules } from '../e2e/stage/resolutions';
 import { Rest } from '../e2e/stage/rest';
 import { CREDENTIAL, setStage, type WorkflowFile } from '../e2e/stage/stage';
 import { Marks, Probe, type Marked } from './marks';
@@ -80,15 +81,18 @@ export class BenchStage {
 		if (!workflow) throw new Error(`There is no workflow ${name}`);
 		const file = await this.freshProbe();
 		this.marks.expect(new Probe(file), rows);
-		const env = {
-			NODE_OPTIONS: `--require ${PROBE}`,
-			BENCH_PROBE: file,
-			BENCH_PROFILE_NAME: name,
+		const options = {
+			env: { BENCH_PROBE: file, BENCH_PROFILE_NAME: name },
+			scripts: [PROBE],
+			seconds: LONGEST_S,
 		};
 		// What it prints is not needed, and n8n may end before all of a long result is printed.
-		const said = await this.n8n.execute(workflow.id ?? '', env, LONGEST_S).then(
+		const said = await this.n8n.execute(workflow.id ?? '', options).then(
 			({ error, all }) => `${error ?? ''}\n${all.slice(-2000)}`,
-			(error: Error) => error.message,
+			(error: Error) => {
+				if (error instanceof ForeignModules) throw error;
+				return error.message;
+			},
 		);
 		const marked = this.marks.result();
 		if (!marked) throw new Error(`${name} did not reach its end: ${said}`);
@@ -100,11 +104,8 @@ export class BenchStage {
 		const file = await this.freshProbe();
 		const running = await this.n8n.start({
 			name: 'bench',
-			env: {
-				NODE_OPTIONS: `--require ${PROBE}`,
-				BENCH_PROBE: file,
-				BENCH_PROFILE_NAME: 'streams',
-			},
+			env: { BENCH_PROBE: file, BENCH_PROFILE_NAME: 'streams' },
+			scripts: [PROBE],
 		});
 		try {
 			const rest = await Rest.signIn(running.address, this.n8n.owner);

@@ -1,6 +1,8 @@
 import 'reflect-metadata';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
+import { PROJECT } from '../e2e/stage/package';
 import { doJob, type Done, type Job, type JobAccess } from './jobs';
 
 /**
@@ -10,7 +12,12 @@ import { doJob, type Done, type Job, type JobAccess } from './jobs';
  */
 export async function done(job: Job, access: JobAccess, node?: string): Promise<Done> {
 	const child = fork(__filename, [JSON.stringify({ job, access })], {
-		env: { ...process.env, BENCH_PROFILE_NAME: job.job },
+		env: {
+			...process.env,
+			BENCH_PROFILE_NAME: job.job,
+			// The unpacked package lies outside the checkout: n8n-core of the checkout is its n8n here.
+			NODE_PATH: join(PROJECT, 'node_modules'),
+		},
 		...(node !== undefined && { execPath: node }),
 	});
 	const ended = once(child, 'exit');

@@ -21,27 +21,31 @@ export interface Stage {
 	start: (options?: Partial<StartOptions>) => Promise<Running & { rest: Rest }>;
 }
 
-/** Sets a fresh stage; nothing but the gateway runs yet. */
+/** Sets a fresh stage; nothing but the gateway runs yet. Where that fails, nothing is left running. */
 export async function arrange(
 	options: StageOptions & { gateway?: GatewayOptions; workflows?: WorkflowFile[] },
 ): Promise<Stage> {
 	const tarball = process.env.E2E_TARBALL;
 	const n8n = await setStage({ fresh: true, tarball, ...options });
 	const gateway = await startGateway({ taskSeconds: 4, ...options.gateway });
-	const all: Running[] = [];
-	await importCredential(n8n, gateway);
-	if (options.workflows) await importWorkflows(n8n, options.workflows);
+	const close = async () => {
+		await n8n.stopAll();
+		await gateway.close();
+	};
+	try {
+		await importCredential(n8n, gateway);
+		if (options.workflows) await importWorkflows(n8n, options.workflows);
+	} catch (error) {
+		await close();
+		throw error;
+	}
 	return {
 		gateway,
 		n8n,
 		start: async (startOptions) => {
 			const running = await n8n.start(startOptions);
-			all.push(running);
 			return { ...running, rest: await Rest.signIn(running.address, n8n.owner) };
 		},
-		close: async () => {
-			await Promise.all(all.map(async ({ stop }) => await stop()));
-			await gateway.close();
-		},
+		close,
 	};
 }

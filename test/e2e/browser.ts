@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { chromium, selectors, type Locator, type Page } from 'playwright-core';
+import { CHROMIUM } from './chromium';
+import { dataFolder } from './stage/folders';
 import type { Owner, Running } from './stage/n8n';
-import { DATA } from './stage/stage';
 import { until } from './stage/until';
 
 /** A part of the window, in pixels. */
@@ -30,9 +30,6 @@ export interface Browser {
 	close: () => Promise<void>;
 }
 
-/** What Debian calls it; another one is named by the environment. */
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-
 const FLAGS = [
 	'--no-sandbox',
 	'--disable-gpu',
@@ -48,17 +45,8 @@ const WINDOW = { width: 1440, height: 820 };
 /** Milliseconds that one look or click waits for what it is about. */
 const PATIENCE_MS = 45_000;
 
-/** Where a failed test leaves what was on the screen. */
-const FAILURES = join(DATA, 'failures');
-
-/**
- * Opens a browser on an n8n and signs in by its form.
- * @throws {Error} there is no chromium
- */
+/** Opens a browser on an n8n and signs in by its form. */
 export async function openBrowser({ address }: Running, owner: Owner): Promise<Browser> {
-	if (!existsSync(CHROMIUM)) {
-		throw new Error(`There is no ${CHROMIUM}: install chromium, or name it in $CHROMIUM`);
-	}
 	selectors.setTestIdAttribute('data-test-id');
 	const chrome = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 	const page = await chrome.newPage({ viewport: WINDOW });
@@ -102,9 +90,11 @@ export function story(name: string, work: () => Promise<void>): void {
 	});
 }
 
+/** Keeps what is on the screen; returns the names of the files. */
 async function keepFailure(page: Page, name: string): Promise<string> {
-	await mkdir(FAILURES, { recursive: true });
-	const file = join(FAILURES, name.replace(/\W+/g, '-').slice(0, 80));
+	const folder = join(await dataFolder(), 'failures');
+	await mkdir(folder, { recursive: true });
+	const file = join(folder, name.replace(/\W+/g, '-').slice(0, 80));
 	try {
 		await writeFile(`${file}.html`, await page.content());
 		await page.screenshot({ path: `${file}.png` });

@@ -4,10 +4,11 @@ import { errorReply, pictureBelongsTo, startGateway, type Gateway } from '../gat
 import { openBrowser, story, type Browser } from './browser';
 import { boxOf, CredentialWindow, drawn, Editor } from './browser-editor';
 import { runCommand } from './stage/command';
+import { dataFolder } from './stage/folders';
 import type { N8n, Running } from './stage/n8n';
 import { PACKAGE, packPackage, PROJECT } from './stage/package';
 import { Rest } from './stage/rest';
-import { DATA, exampleWorkflows, setStage, type WorkflowFile } from './stage/stage';
+import { exampleWorkflows, FILES, setStage, type WorkflowFile } from './stage/stage';
 import { until } from './stage/until';
 import { byId, inARow, MANUAL, ours } from './workflows';
 
@@ -20,7 +21,8 @@ let editor: Editor;
 let credential: CredentialWindow;
 
 beforeAll(async () => {
-	const tarball = process.env.E2E_TARBALL ?? (await packPackage(join(DATA, 'packed')));
+	const tarball =
+		process.env.E2E_TARBALL ?? (await packPackage(join(await dataFolder(), 'packed')));
 	n8n = await setStage({ name: 'editor', fresh: true, tarball });
 	await installAsWritten(tarball);
 	gateway = await startGateway({ taskSeconds: 2 });
@@ -33,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
 	await browser?.close();
-	await running?.stop();
+	await n8n?.stopAll();
 	await gateway?.close();
 });
 
@@ -136,8 +138,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		expect(download.suggestedFilename()).toMatch(/^imgtask_.*\.png$/);
 		await editor.closeNode();
 
-		const folder = join(n8n.userFolder, '.n8n-files');
-		await mkdir(folder);
+		const folder = join(n8n.userFolder, FILES);
 		await editor.add('read/write files', 'Read/Write Files from Disk', 'Write File to Disk');
 		await editor.at('ndv').waitFor();
 		await editor.fillExpression(
@@ -291,12 +292,12 @@ describe('light and dark', () => {
 		await editor.openNode('Generate Image');
 		const icon = editor.at('ndv').locator('img[src*="/modelAccessImage."]').first();
 		expect(await icon.getAttribute('src')).toMatch(/modelAccessImage\.svg$/);
-		await browser.page.evaluate(() => localStorage.setItem('N8N_THEME', 'dark'));
+		await browser.page.evaluate("localStorage.setItem('N8N_THEME', 'dark')");
 		await browser.page.reload();
 		await until('the icon for the dark is there', async () =>
 			(await icon.getAttribute('src'))?.endsWith('modelAccessImage.dark.svg'),
 		);
-		await browser.page.evaluate(() => localStorage.removeItem('N8N_THEME'));
+		await browser.page.evaluate("localStorage.removeItem('N8N_THEME')");
 	});
 });
 

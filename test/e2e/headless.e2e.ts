@@ -4,11 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { drawPicture, pictureBelongsTo, sizeOf } from '../gateway';
 import { arrange, type Stage } from './arrange';
-import { exampleWorkflows, importWorkflows, type WorkflowFile } from './stage/stage';
+import { exampleWorkflows, FILES, importWorkflows, type WorkflowFile } from './stage/stage';
 import { fetched, fields, followed, saved, startedByHand, without } from './workflows';
-
-/** The only folder that n8n lets workflows write to. */
-const FILES = '.n8n-files';
 
 const PHOTO = drawPicture({ prompt: 'a boat', index: 0, width: 64, height: 48 });
 
@@ -30,8 +27,8 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-	await stage.close();
-	web.close();
+	web?.close();
+	await stage?.close();
 });
 
 beforeEach(async () => {

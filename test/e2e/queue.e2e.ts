@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { pictureBelongsTo } from '../gateway';
 import { arrange, until, type Stage } from './arrange';
 import * as workflows from './queue.workflows';
+import { dataFolder } from './stage/folders';
 import type { Running } from './stage/n8n';
 import { freePort } from './stage/port';
 import type { Execution, Rest } from './stage/rest';
-import { startPostgres, startRedis, type Service } from './stage/services';
-import { DATA, withCredential, type WorkflowFile } from './stage/stage';
+import { startAll, startPostgres, startRedis, type Service } from './stage/services';
+import { withCredential, type WorkflowFile } from './stage/stage';
 import { posted } from './stage/webhook';
 
 const NAME = 'queue';
@@ -36,9 +37,9 @@ let workers: [Running, Running];
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
-	const logs = join(DATA, `${NAME}-services`);
+	const logs = join(await dataFolder(), `${NAME}-services`);
 	await mkdir(logs, { recursive: true });
-	services = await Promise.all([
+	services = await startAll([
 		startPostgres(join(logs, 'postgres.log')),
 		startRedis(join(logs, 'redis.log')),
 	]);
@@ -74,7 +75,6 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-	await Promise.all((workers ?? []).map(async ({ stop }) => await stop()));
 	await stage?.close();
 	await Promise.all(services.map(async ({ stop }) => await stop()));
 }, 120_000);

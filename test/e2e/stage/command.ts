@@ -57,6 +57,8 @@ export async function commandEnd(
 		stdio: ['pipe', 'pipe', 'pipe'],
 		timeout: timeoutMs,
 	});
+	const endWithUs = () => child.kill();
+	process.once('exit', endWithUs);
 	const output: string[] = [];
 	const all: string[] = [];
 	child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -71,5 +73,6 @@ export async function commandEnd(
 		child.once('close', (code, signal) => resolve(code === 0 ? '' : `${signal ?? `code ${code}`}`));
 	});
 	clearInterval(beat);
+	process.off('exit', endWithUs);
 	return { fault, output: output.join(''), all: all.join('') };
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runCommand } from './command';
+import { cacheFolder } from './folders';
 
 /** The n8n that is tested, and whose whole dependency tree the lock file holds. */
 export const N8N_VERSION = '2.41.1';
@@ -52,12 +52,12 @@ const HERE = join(__dirname, '..');
 
 /**
  * Makes sure that an n8n is on the disk. It is kept outside the checkout, so that a fresh clone
- * finds it: in `$N8N_STAGE_CACHE`, else in the user's cache folder, else (where there is none to
- * write to) in the folder for temporary files. What is half installed is never taken for whole.
+ * finds it. What is half installed is never taken for whole.
  *
  * @param version of n8n; {@link N8N_VERSION} comes by the lock file, others as npm resolves them
  * @param say told what is going on, a line each
- * @throws {Error} npm could not install it; the message holds the end of its output
+ * @throws {Error} npm could not install it; the message holds the end of its output. Or there is no
+ * folder for it
  */
 export async function installN8n(
 	version: string,
@@ -181,20 +181,4 @@ async function nameOf(version: string, node: string): Promise<string> {
 	const hash = createHash('sha256').update(node).update(process.version);
 	if (version === N8N_VERSION) hash.update(await readFile(join(HERE, 'package-lock.json')));
 	return `n8n-${version}-${hash.digest('hex').slice(0, 8)}`;
-}
-
-async function cacheFolder(): Promise<string> {
-	const own = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'n8n-stage');
-	for (const folder of [process.env.N8N_STAGE_CACHE, own, join(tmpdir(), 'n8n-stage')]) {
-		if (folder === undefined || folder === '') continue;
-		try {
-			await mkdir(folder, { recursive: true });
-			await writeFile(join(folder, `.${process.pid}`), '');
-			await rm(join(folder, `.${process.pid}`));
-			return folder;
-		} catch {
-			// Not to be written to: the next one.
-		}
-	}
-	throw new Error('No folder for n8n can be written to: set N8N_STAGE_CACHE to one');
 }

@@ -7,6 +7,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { commandEnd, runCommand, type CommandOptions } from './command';
 import type { Installation } from './installation';
 import { freePort } from './port';
+import { Resolutions, RESOLUTIONS_SCRIPT } from './resolutions';
 
 /** Who signs in. */
 export interface Owner {
@@ -39,6 +40,18 @@ export interface StartOptions {
 	words?: string[];
 	/** What its log file is called; `n8n` if absent. */
 	name?: string;
+	/** Scripts for `node --require`, which go into its process. */
+	scripts?: string[];
+}
+
+/** How a workflow is executed. */
+export interface ExecuteOptions {
+	/** Added to its environment. */
+	env?: Record<string, string>;
+	/** Seconds after which it is ended. */
+	seconds?: number;
+	/** Scripts for `node --require`, which go into its process. */
+	scripts?: string[];
 }
 
 interface ResultData {
@@ -68,7 +81,8 @@ function environment(
 ): NodeJS.ProcessEnv {
 	const inherited = Object.fromEntries(
 		Object.entries(process.env).filter(
-			([name]) => !/^(N8N_|DB_|QUEUE_|EXECUTIONS_|NODE_OPTIONS$|npm_|JEST_|TS_NODE)/i.test(name),
+			([name]) =>
+				!/^(N8N_|DB_|QUEUE_|EXECUTIONS_|NODE_OPTIONS$|NODE_PATH$|npm_|JEST_|TS_NODE)/i.test(name),
 		),
 	);
 	return {
@@ -110,6 +124,8 @@ function environment(
 /** An n8n on the disk with one user folder: what can be done with it. */
 export class N8n {
 	private hash?: string;
+	/** What ends each of its processes that runs, whether it is ready or not. */
+	private readonly running = new Set<() => Promise<void>>();
 
 	constructor(
 		readonly installation: Installation,
@@ -120,10 +136,12 @@ export class N8n {
 
 	/**
 	 * Starts n8n and waits until its editor answers.
-	 * @throws {Error} it ended before it was ready, or was not ready in time; with the end of its log
+	 * @throws {Error} it ended before it was ready, or was not ready in time; with the end of its log.
+	 * Or the package in it uses modules of others than this n8n
 	 */
 	async start(options: Partial<StartOptions> = {}): Promise<Running> {
-		const { words = ['start'], name = 'n8n' } = options;
+		const { words = ['start'], name = 'n8n', scripts = [] } = options;
+		const resolutions = await this.resolutions(name);
 		const port = options.port ?? (await freePort());
 		this.hash ??= hashOf(this.installation, this.owner.password);
 		const logFile = join(this.userFolder, 'logs', `${name}.log`);
@@ -140,6 +158,7 @@ export class N8n {
 				N8N_EDITOR_BASE_URL: `${address}/`,
 				...this.env,
 				...options.env,
+				...withScripts(resolutions, scripts),
 			},
 			stdio: ['ignore', 'pipe', 'pipe'],
 			// Ctrl-C reaches whoever started it, who then ends it in order, once.
@@ -157,8 +176,11 @@ export class N8n {
 			});
 		});
 		const stop = async () => await stopped(child, ended);
+		this.running.add(stop);
+		void ended.then(() => this.running.delete(stop));
 		try {
 			await ready(address, child);
+			await resolutions.check();
 		} catch (error) {
 			await stop();
 			const text = await readFile(logFile, 'utf8').catch(() => '');
@@ -176,6 +198,11 @@ export class N8n {
 		};
 	}
 
+	/** Ends every process that was started and still runs, also one that is not ready yet. */
+	async stopAll(): Promise<void> {
+		await Promise.all([...this.running].map(async (stop) => await stop()));
+	}
+
 	/**
 	 * Runs one of n8n's commands, such as `import:workflow --input=…`. No server has to run.
 	 * @param env added to its environment
@@ -190,22 +217,22 @@ export class N8n {
 	 * Runs a workflow by n8n's command `execute`, to its end. That n8n's process sometimes breaks
 	 * down on its way out, after all is done and printed, is not held against the workflow.
 	 * @param id the workflow's
-	 * @param env added to its environment
-	 * @param seconds after which it is ended
+	 * @throws {Error} the workflow has no result, or the package uses modules of others than this n8n
 	 */
 	async execute(
 		id: string,
-		env: Record<string, string> = {},
-		seconds = START_MS / 1000,
+		{ env = {}, seconds = START_MS / 1000, scripts = [] }: ExecuteOptions = {},
 	): Promise<ExecuteResult> {
 		const { node, program } = this.installation;
+		const resolutions = await this.resolutions('execute');
 		const words = [program, 'execute', `--id=${id}`, '--rawOutput'];
 		const { all, output } = await commandEnd(node, words, {
-			...(await this.settings(env)),
+			...(await this.settings({ ...env, ...withScripts(resolutions, scripts) })),
 			timeoutMs: seconds * 1000,
 		});
 		const found = /^\{[^]*^\}/m.exec(output)?.[0];
 		if (found === undefined) throw new Error(`n8n execute printed no result:\n${all.slice(-4000)}`);
+		await resolutions.check();
 		const { data } = JSON.parse(found) as { data: { resultData: ResultData } };
 		return {
 			error: data.resultData.error?.message,
@@ -220,6 +247,15 @@ export class N8n {
 		return (await runCommand(this.installation.node, ['--version'])).trim();
 	}
 
+	/** Where the package finds its modules in one process of this n8n, of which nothing is known yet. */
+	private async resolutions(name: string): Promise<Resolutions> {
+		const folder = join(this.userFolder, 'logs');
+		await mkdir(folder, { recursive: true });
+		const found = new Resolutions(this.installation, join(folder, `${name}.resolutions`));
+		await found.reset();
+		return found;
+	}
+
 	private async settings(env: Record<string, string>): Promise<CommandOptions> {
 		return {
 			cwd: this.userFolder,
@@ -232,6 +268,12 @@ export class N8n {
 			timeoutMs: START_MS,
 		};
 	}
+}
+
+/** The environment that brings scripts into n8n's process, with the one that records resolutions. */
+function withScripts({ file }: Resolutions, scripts: string[]): Record<string, string> {
+	const words = [RESOLUTIONS_SCRIPT, ...scripts].map((script) => `--require "${script}"`);
+	return { NODE_OPTIONS: words.join(' '), STAGE_RESOLUTIONS: file };
 }
 
 /** A password's hash, by the library that n8n itself has for it. */

@@ -39,31 +39,39 @@ const ACCOUNT = 'postgres';
  * Starts an empty PostgreSQL. Its data are in the folder for temporary files, which its account can
  * get to wherever the checkout is.
  * @param logFile for all that it writes
- * @throws {Error} it is not installed or did not start; with what to do, or the end of its log
+ * @throws {Error} it is not installed or did not start; with the end of its log
  */
 export async function startPostgres(logFile: string): Promise<Service> {
-	const bin = await postgresFolder();
+	const bin = await postgresPrograms();
+	if (bin === undefined) throw new Error('PostgreSQL is not installed');
 	const data = await mkdtemp(join(tmpdir(), 'n8n-stage-postgres-'));
+	const remove = async () => await rm(data, { recursive: true, force: true });
 	const port = await freePort();
-	const as = process.getuid?.() === 0 ? await asAccount(data) : [];
 	const user = 'n8n';
-	const [setUp = '', ...words] = [...as, join(bin, 'initdb'), '-D', data, '-U', user];
-	// What is done here need not outlive a power cut.
-	await runCommand(setUp, [...words, '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'], {
-		cwd: tmpdir(),
-	});
-	const stop = await start({
-		words: [
-			...[...as, join(bin, 'postgres'), '-D', data, '-p', String(port), '-h', '127.0.0.1'],
-			...['-c', 'unix_socket_directories=', '-c', 'fsync=off', '-c', 'max_connections=60'],
-		],
-		isReady: async () =>
-			await succeeds(join(bin, 'pg_isready'), [
-				...['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', 'postgres'],
-			]),
-		logFile,
-		ending: 'SIGINT',
-		killing: 'SIGQUIT',
+	const run = async () => {
+		const as = process.getuid?.() === 0 ? await asAccount(data) : [];
+		const [setUp = '', ...words] = [...as, join(bin, 'initdb'), '-D', data, '-U', user];
+		// What is done here need not outlive a power cut.
+		await runCommand(setUp, [...words, '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'], {
+			cwd: tmpdir(),
+		});
+		return await start({
+			words: [
+				...[...as, join(bin, 'postgres'), '-D', data, '-p', String(port), '-h', '127.0.0.1'],
+				...['-c', 'unix_socket_directories=', '-c', 'fsync=off', '-c', 'max_connections=60'],
+			],
+			isReady: async () =>
+				await succeeds(join(bin, 'pg_isready'), [
+					...['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', 'postgres'],
+				]),
+			logFile,
+			ending: 'SIGINT',
+			killing: 'SIGQUIT',
+		});
+	};
+	const stop = await run().catch(async (error: unknown) => {
+		await remove();
+		throw error;
 	});
 	return {
 		env: {
@@ -75,7 +83,7 @@ export async function startPostgres(logFile: string): Promise<Service> {
 		},
 		stop: async () => {
 			await stop();
-			await rm(data, { recursive: true, force: true });
+			await remove();
 		},
 	};
 }
@@ -83,10 +91,10 @@ export async function startPostgres(logFile: string): Promise<Service> {
 /**
  * Starts an empty Redis, which keeps everything in memory.
  * @param logFile for all that it writes
- * @throws {Error} it is not installed or did not start; with what to do, or the end of its log
+ * @throws {Error} it is not installed or did not start; with the end of its log
  */
 export async function startRedis(logFile: string): Promise<Service> {
-	if (!(await succeeds('redis-server', ['--version']))) throw missing('Redis', 'redis-server');
+	if (!(await hasRedis())) throw new Error('Redis is not installed');
 	const port = String(await freePort());
 	const stop = await start({
 		words: [
@@ -101,16 +109,35 @@ export async function startRedis(logFile: string): Promise<Service> {
 	return { env: { QUEUE_BULL_REDIS_HOST: '127.0.0.1', QUEUE_BULL_REDIS_PORT: port }, stop };
 }
 
-/** Where the programs of PostgreSQL are: of the newest version that Debian installed, or others. */
-async function postgresFolder(): Promise<string> {
+/** Starts services side by side; where one does not start, none is left running. */
+export async function startAll(starts: Array<Promise<Service>>): Promise<Service[]> {
+	const results = await Promise.allSettled(starts);
+	const services = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+	const failed = results.find((one) => one.status === 'rejected');
+	if (!failed) return services;
+	await Promise.all(services.map(async ({ stop }) => await stop()));
+	throw failed.reason;
+}
+
+/** Whether the programs of Redis are here. */
+export async function hasRedis(): Promise<boolean> {
+	const programs = ['redis-server', 'redis-cli'];
+	const found = programs.map(async (program) => await succeeds(program, ['--version']));
+	return (await Promise.all(found)).every(Boolean);
+}
+
+/**
+ * The folder with the programs of PostgreSQL: of the newest version that Debian installed, or
+ * others; undefined if there is none.
+ */
+export async function postgresPrograms(): Promise<string | undefined> {
 	const versions = existsSync(DEBIANS) ? await readdir(DEBIANS) : [];
 	const [newest] = versions
 		.filter((version) => existsSync(join(DEBIANS, version, 'bin', 'postgres')))
 		.sort((a, b) => Number(b) - Number(a));
 	if (newest !== undefined) return join(DEBIANS, newest, 'bin');
-	const folder = await runCommand('pg_config', ['--bindir']).catch(() => '');
-	if (!existsSync(join(folder.trim(), 'postgres'))) throw missing('PostgreSQL', 'postgresql');
-	return folder.trim();
+	const folder = (await runCommand('pg_config', ['--bindir']).catch(() => '')).trim();
+	return existsSync(join(folder, 'postgres')) ? folder : undefined;
 }
 
 /** The words before a command that make it run as the account, to which the folder then belongs. */
@@ -139,14 +166,16 @@ async function start({ words, isReady, logFile, ending, killing }: Program) {
 	}
 	const endWithUs = () => child.kill(killing);
 	process.once('exit', endWithUs);
+	let over = false;
 	const ended = new Promise<void>((resolve) => {
 		child.once('error', () => resolve());
 		child.once('exit', () => resolve());
 	}).then(() => {
+		over = true;
 		process.off('exit', endWithUs);
 		log.end();
 	});
-	const isOver = () => child.exitCode !== null || child.signalCode !== null;
+	const isOver = () => over;
 	const stop = async () => {
 		if (!isOver()) child.kill(ending);
 		await ended;
@@ -166,8 +195,4 @@ async function succeeds(command: string, words: string[]): Promise<boolean> {
 		() => true,
 		() => false,
 	);
-}
-
-function missing(name: string, debians: string) {
-	return new Error(`${name} is not installed: apt-get install ${debians}`);
 }

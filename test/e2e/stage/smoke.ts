@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pictureBelongsTo, startGateway } from '../../gateway';
 import { followed, image, inARow, respondedWithFile, saved, webhook } from '../workflows';
 import { Rest } from './rest';
-import { exampleWorkflows, importCredential, importWorkflows, setStage } from './stage';
+import { exampleWorkflows, FILES, importCredential, importWorkflows, setStage } from './stage';
 import { posted } from './webhook';
 
 /** The nodes and the credential by the names that workflows save. */
@@ -28,8 +28,7 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 	const n8n = await setStage({ name: `smoke-${version}`, version, fresh: true, say });
 	const began = Date.now();
 	const gateway = await startGateway({ taskSeconds: 2 });
-	const folder = join(n8n.userFolder, '.n8n-files');
-	await mkdir(folder, { recursive: true });
+	const folder = join(n8n.userFolder, FILES);
 	const first = (await exampleWorkflows()).find(({ id }) => id === 'first-workflow');
 	if (!first) throw new Error('There is no first example');
 	try {

@@ -3,19 +3,20 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Gateway } from '../../gateway';
+import { dataFolder } from './folders';
 import { installN8n, N8N_VERSION } from './installation';
 import { N8n, type Owner } from './n8n';
 import { installPackage, packPackage, PROJECT } from './package';
 
-/** The one folder of all that n8n leaves behind here; git ignores it. */
-export const DATA = join(PROJECT, '.e2e');
+/** The credential of the stage: the one that the examples name. */
+export const CREDENTIAL = { id: 'modelAccessExample', name: 'Model Access API' };
 
-/** The credential that every workflow of the stage uses. */
-export const CREDENTIAL = { id: 'ModelAccessLocal1', name: 'Model Access (local gateway)' };
+/** What n8n calls the folder, within its user folder, that the Read/Write Files node may use. */
+export const FILES = '.n8n-files';
 
 /** What a stage is set up with. */
 export interface StageOptions {
-	/** The name of its user folder within {@link DATA}. */
+	/** The name of its user folder within {@link dataFolder}. */
 	name: string;
 	/** Of n8n. */
 	version?: string;
@@ -58,11 +59,13 @@ export async function setStage({
 	say = () => {},
 }: StageOptions): Promise<N8n> {
 	const installation = await installN8n(version, say);
-	const userFolder = join(DATA, name);
+	const data = await dataFolder();
+	const userFolder = join(data, name);
 	if (fresh) await rm(userFolder, { recursive: true, force: true });
-	await mkdir(userFolder, { recursive: true });
+	// The only folder that n8n lets workflows read files from and write them to.
+	await mkdir(join(userFolder, FILES), { recursive: true });
 	if (tarball === undefined) say('Packing the package');
-	const packed = tarball ?? (await packPackage(join(DATA, 'packed')));
+	const packed = tarball ?? (await packPackage(join(data, 'packed')));
 	say('Installing the package into n8n');
 	await installPackage(userFolder, packed);
 	return new N8n(installation, userFolder, await ownerOf(userFolder), env);

@@ -1,0 +1,71 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { Installation } from './installation';
+import { until } from './until';
+
+/** The script that records, for `node --require`. */
+export const RESOLUTIONS_SCRIPT = join(__dirname, 'resolutions.js');
+
+/** A module that the bundle left to n8n, as n8n's process found it. */
+interface Resolution {
+	pid: number;
+	name: string;
+	/** Its file; absent if n8n has none. */
+	found?: string;
+	/** Node's code, if there is no such module. */
+	fault?: string;
+}
+
+/** What the package's bundle has to be given by n8n, and what it asks n8n for. */
+const NEEDED = ['n8n-workflow', '@n8n/ai-node-sdk'];
+
+/** The package uses modules of others than the n8n that it is installed in. */
+export class ForeignModules extends Error {}
+
+/** Where the bundle of the package found n8n's modules, in each process of one n8n. */
+export class Resolutions {
+	/** @param file that {@link RESOLUTIONS_SCRIPT} writes to: its `STAGE_RESOLUTIONS` */
+	constructor(
+		private readonly installation: Installation,
+		readonly file: string,
+	) {}
+
+	/** Forgets what earlier processes found. */
+	async reset(): Promise<void> {
+		await rm(this.file, { force: true });
+	}
+
+	/**
+	 * Checks that each module comes from the installation of this n8n.
+	 * @throws {ForeignModules} one comes from elsewhere, or is not found; with the paths
+	 * @throws {Error} n8n did not load the bundle
+	 */
+	async check(): Promise<void> {
+		const all = await until('n8n has loaded the package', () => this.read(), 20);
+		const faults = new Set(all.map((one) => this.faultOf(one)));
+		faults.delete(undefined);
+		if (faults.size > 0) throw new ForeignModules([...faults].join('\n'));
+	}
+
+	/** What was recorded, once every module that the bundle needs is among it. */
+	private async read(): Promise<Resolution[] | undefined> {
+		const text = await readFile(this.file, 'utf8').catch(() => '');
+		const all = text
+			.split('\n')
+			.filter((line) => line !== '')
+			.map((line) => JSON.parse(line) as Resolution);
+		return NEEDED.every((name) => all.some((one) => one.name === name)) ? all : undefined;
+	}
+
+	private faultOf({ name, found, fault }: Resolution): string | undefined {
+		const modules = join(realpathSync(this.installation.folder), 'node_modules');
+		if (found?.startsWith(modules + sep)) return undefined;
+		if (found !== undefined) {
+			return `The package takes ${name} from ${found}, not from n8n's own modules in ${modules}`;
+		}
+		// An older n8n does not have every module.
+		if (!existsSync(join(modules, name))) return undefined;
+		return `The package does not find ${name} (${fault}), which n8n has in ${modules}`;
+	}
+}
