@@ -5,7 +5,7 @@ import type { Installation } from './installation';
 import { until } from './until';
 
 /** The script that records, for `node --require`. */
-export const RESOLUTIONS_SCRIPT = join(__dirname, 'resolutions.js');
+export const RESOLUTIONS_SCRIPT = join(__dirname, 'record-resolutions.js');
 
 /** A module that the bundle left to n8n, as n8n's process found it. */
 interface Resolution {
