@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkNeeds } from '../test/e2e/needs';
+import { runCommand } from '../test/e2e/stage/command';
 import { dataFolder } from '../test/e2e/stage/folders';
 import { installN8n, N8N_VERSION } from '../test/e2e/stage/installation';
 import { packPackage, PROJECT } from '../test/e2e/stage/package';
@@ -15,20 +15,17 @@ Other words go to jest. E2E_TARBALL names a package that is packed already.
 
 It needs Debian's packages chromium, redis-server and postgresql, or the same of another system.`;
 
-const HERE = join(PROJECT, 'test', 'e2e');
+const CONFIG = join('test', 'e2e', 'jest.config.js');
 const JEST = join(PROJECT, 'node_modules', 'jest', 'bin', 'jest.js');
 
-/** The test files that jest runs for these words: those that one of them names, or all. */
+/** The test files that jest runs for these words. */
 async function chosenFiles(words: string[]): Promise<string[]> {
-	const names = words.filter((word) => !word.startsWith('-'));
-	const files = (await readdir(HERE)).filter((file) => file.endsWith('.e2e.ts'));
-	const chosen = files.filter(
-		(file) => names.length === 0 || names.some((name) => join(HERE, file).includes(name)),
-	);
-	if (chosen.length === 0) {
-		throw new Error(`No test file is called ${names.join(' or ')}: there are ${files.join(', ')}`);
-	}
-	return chosen.map((file) => join(HERE, file));
+	const output = await runCommand(process.execPath, [JEST, ...words, '--listTests'], {
+		cwd: PROJECT,
+	});
+	const files = output.split('\n').filter((line) => line !== '');
+	if (files.length === 0) throw new Error('No end-to-end test is called so: see test/e2e');
+	return files;
 }
 
 /** Runs jest; what asks this process to end asks jest. Resolves with its exit code. */
@@ -50,13 +47,13 @@ async function main() {
 	const words = process.argv.slice(2);
 	if (words.includes('--help')) return console.log(HELP);
 	const say = (text: string) => console.log(text);
-	const forJest = words.filter((word) => word !== '--screenshots');
+	const forJest = ['-c', CONFIG, ...words.filter((word) => word !== '--screenshots')];
 	await checkNeeds(await chosenFiles(forJest));
 	await installN8n(N8N_VERSION, say);
 	const given = process.env.E2E_TARBALL;
 	if (given === undefined) say('Packing the package');
 	const tarball = given ?? (await packPackage(join(await dataFolder(), 'packed')));
-	process.exitCode = await runJest(['-c', 'test/e2e/jest.config.js', ...forJest], {
+	process.exitCode = await runJest(forJest, {
 		E2E_TARBALL: tarball,
 		...(words.includes('--screenshots') && { E2E_SCREENSHOTS: join(PROJECT, 'docs', 'images') }),
 	});

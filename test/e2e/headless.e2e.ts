@@ -4,10 +4,46 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { drawPicture, pictureBelongsTo, sizeOf } from '../gateway';
 import { arrange, type Stage } from './arrange';
+import { runCommand } from './stage/command';
 import { exampleWorkflows, FILES, importWorkflows, type WorkflowFile } from './stage/stage';
-import { fetched, fields, followed, saved, startedByHand, without } from './workflows';
+import {
+	fetched,
+	fields,
+	followed,
+	inARow,
+	MANUAL,
+	saved,
+	startedByHand,
+	without,
+} from './workflows';
 
 const PHOTO = drawPicture({ prompt: 'a boat', index: 0, width: 64, height: 48 });
+
+/** A node of n8n's own. */
+const core = (name: string, type: string, typeVersion: number, parameters: object) => ({
+	name,
+	type: `n8n-nodes-base.${type}`,
+	typeVersion,
+	parameters: { options: {}, ...parameters },
+	position: [0, 0] as [number, number],
+});
+
+/** Nodes of n8n that builders put beside ours, and that need more than n8n's own code. */
+const SHIPPED = inARow('shipped', [
+	MANUAL,
+	core('Rows', 'code', 2, {
+		jsCode: "return [{ sku: 'LAMP-01', price: 6 * 7 }, { sku: 'MUG-07', price: 7 }];",
+	}),
+	core('Spreadsheet', 'convertToFile', 1.1, { operation: 'xlsx' }),
+	core('Rows Again', 'extractFromFile', 1, { operation: 'xlsx' }),
+	core('Calendar', 'convertToFile', 1.1, {
+		operation: 'iCal',
+		title: 'Photo session',
+		start: '2026-01-02T10:00:00',
+		end: '2026-01-02T11:00:00',
+	}),
+	core('Calendar Again', 'extractFromFile', 1, { operation: 'fromIcs' }),
+]);
 
 let stage: Stage;
 let web: Server;
@@ -23,7 +59,7 @@ beforeAll(async () => {
 	examples = Object.fromEntries(all.map((workflow) => [workflow.id ?? '', workflow]));
 	stage = await arrange({ name: 'headless', gateway: { taskSeconds: 3 } });
 	folder = join(stage.n8n.userFolder, FILES);
-	await importWorkflows(stage.n8n, Object.values(variants()));
+	await importWorkflows(stage.n8n, [...Object.values(variants()), SHIPPED]);
 }, 900_000);
 
 afterAll(async () => {
@@ -157,5 +193,29 @@ describe('n8n execute', () => {
 	test('all examples are among them, but the one whose data table n8n offers to a server only', () => {
 		const tried = Object.values(variants()).map(({ id }) => id);
 		expect([...tried, 'submit-now-collect-later'].sort()).toEqual(Object.keys(examples).sort());
+	});
+});
+
+describe('the nodes that ship with n8n', () => {
+	test('all load, as in its container', async () => {
+		const { node, folder: installed } = stage.n8n.installation;
+		const output = await runCommand(node, [join(__dirname, 'stage', 'load-nodes.js'), installed]);
+		const { count, faults } = JSON.parse(output.trim().split('\n').at(-1) ?? '') as {
+			count: number;
+			faults: string[];
+		};
+		expect(faults).toEqual([]);
+		expect(count).toBeGreaterThan(900);
+	}, 180_000);
+
+	test('run code, make a spreadsheet and a calendar, and read both again', async () => {
+		const { error, items } = await stage.n8n.execute('shipped');
+		expect(error).toBeUndefined();
+		expect(items('Rows Again').map(({ json }) => json)).toEqual([
+			{ sku: 'LAMP-01', price: 42 },
+			{ sku: 'MUG-07', price: 7 },
+		]);
+		const [{ json: { data } = {} } = {}] = items('Calendar Again');
+		expect(JSON.stringify(data)).toContain('Photo session');
 	});
 });

@@ -48,6 +48,13 @@ const overridesFor = (version: string) => ({
 	...(/^(1|2\.\d)\./.test(version) && { '@langchain/langgraph-checkpoint': '1.0.0' }),
 });
 
+/**
+ * What nodes of n8n need and n8n itself does not name, since its container is installed by pnpm,
+ * which installs peers: Extract from File does not load without it
+ * (https://github.com/n8n-io/n8n/issues/26498). The lock file has it too.
+ */
+const PEERS = ['date-fns@2.30.0'];
+
 const HERE = join(__dirname, '..');
 
 /**
@@ -122,7 +129,7 @@ async function installPackages(folder: string, version: string, say: (text: stri
 			join(folder, 'package.json'),
 			JSON.stringify({ private: true, overrides: overridesFor(version) }),
 		);
-		await runCommand('npm', ['install', `n8n@${version}`], {
+		await runCommand('npm', ['install', `n8n@${version}`, ...PEERS], {
 			cwd: folder,
 			heartbeat: () => say('still fetching'),
 		});
