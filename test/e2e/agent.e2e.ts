@@ -4,7 +4,7 @@ import { openBrowser, story, type Browser } from './browser';
 import { Editor } from './browser-editor';
 import type { Running } from './stage/n8n';
 import type { Rest } from './stage/rest';
-import { exampleWorkflows, withCredential, type WorkflowFile } from './stage/stage';
+import { CREDENTIAL, exampleWorkflows, withCredential, type WorkflowFile } from './stage/stage';
 import { posted, streamed, type Streamed } from './stage/webhook';
 import { byId, MANUAL, ours } from './workflows';
 
@@ -284,6 +284,38 @@ describe('an AI Agent that thinks with our chat model', () => {
 	story('lists the models by the other node', async () => {
 		const { text } = await say('four', 'Which are there? [[call:list_models {}]]');
 		expect(text).toContain('Aurora-Text-2.5-Preview');
+	});
+});
+
+describe('an agent whose key the gateway does not accept', () => {
+	/** Changes the key in n8n's credential, as its owner does in the editor. */
+	async function useKey(apiKey: string): Promise<void> {
+		await n8n.rest.call('PATCH', `/credentials/${CREDENTIAL.id}`, {
+			...CREDENTIAL,
+			type: 'modelAccessApi',
+			data: { apiKey, baseUrl: stage.gateway.baseUrl },
+		});
+	}
+	beforeAll(async () => await useKey('sk-not-a-key-of-this-gateway'));
+	afterAll(async () => await useKey(stage.gateway.keys.active));
+
+	story('says in the editor what is wrong and what to do, after one request', async () => {
+		const before = asked();
+		await editor.open('chat-agent');
+		await editor.at('workflow-chat-button').click();
+		await editor.at('chat-input').fill('Hello [[no-tools]]');
+		await editor.at('chat-input').press('Enter');
+		await editor.done();
+		await editor.openNode('AI Agent');
+		const panel = editor.at('output-panel');
+		expect(await panel.getByTestId('node-error-message').innerText()).toMatch(
+			/^The gateway did not accept the API key \(HTTP 401\)/,
+		);
+		expect(await panel.getByTestId('node-error-description').innerText()).toMatch(
+			/^Fix the credential: the key is incomplete, revoked, expired or disabled\..* Request ID: \w+/,
+		);
+		expect(asked() - before).toBe(1);
+		await editor.closeNode();
 	});
 });
 
