@@ -9,6 +9,7 @@ import { BenchStage } from '../test/bench/stage';
 import { cacheFolder, dataFolder } from '../test/e2e/stage/folders';
 import { N8N_VERSION } from '../test/e2e/stage/installation';
 import { PACKAGE, packPackage, PROJECT } from '../test/e2e/stage/package';
+import { askedToEnd } from './ending';
 
 const HELP = `Our nodes beside what a builder would use instead, on the built-in gateway.
 
@@ -93,6 +94,8 @@ async function versions(bench: Bench): Promise<Record<string, string>> {
 async function main() {
 	if (process.argv.includes('--help')) return console.log(HELP);
 	const wishes = wishesIn(process.argv.slice(2));
+	// Whatever runs for it ends with this process.
+	void askedToEnd().then(() => process.exit(1));
 	const { quick, only, rounds, json, markdown, tarball: given, profile } = wishes;
 	if (profile !== undefined) {
 		await mkdir(profile, { recursive: true });

@@ -5,6 +5,7 @@ import { runCommand } from '../test/e2e/stage/command';
 import { dataFolder } from '../test/e2e/stage/folders';
 import { installN8n, N8N_VERSION } from '../test/e2e/stage/installation';
 import { packPackage, PROJECT } from '../test/e2e/stage/package';
+import { askedToEnd } from './ending';
 
 const HELP = `The package in a real n8n, in a real browser.
 
@@ -35,9 +36,7 @@ async function runJest(words: string[], env: NodeJS.ProcessEnv): Promise<number>
 		env: { ...process.env, ...env },
 		stdio: 'inherit',
 	});
-	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-		process.on(signal, () => child.kill(signal));
-	}
+	void askedToEnd().then((signal) => child.kill(signal));
 	return await new Promise((resolve, reject) => {
 		child.once('error', reject).once('close', (code) => resolve(code ?? 1));
 	});

@@ -4,6 +4,7 @@ import {
 	type GatewayOptions,
 	type RequestRecord,
 } from '../test/gateway';
+import { askedToEnd } from './ending';
 
 const FRIENDLY_PORT = 4040;
 
@@ -81,9 +82,8 @@ async function main() {
 	const { port, taskSeconds } = readArguments(process.argv.slice(2));
 	const gateway = await start(port, { taskSeconds, deltaMs: 40, onRequest: logLine });
 	introduce(gateway, taskSeconds);
-	const stop = () => void gateway.close();
-	process.on('SIGINT', stop);
-	process.on('SIGTERM', stop);
+	await askedToEnd();
+	await gateway.close();
 }
 
 main().catch((error: unknown) => {

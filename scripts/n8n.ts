@@ -15,6 +15,7 @@ import {
 	importWorkflows,
 	setStage,
 } from '../test/e2e/stage/stage';
+import { askedToEnd } from './ending';
 
 const N8N_PORT = 5678;
 const GATEWAY_PORT = 4040;
@@ -121,16 +122,6 @@ async function start({ port, name, version, fresh }: Arguments, stage: Stage): P
 		].join('\n'),
 	);
 	return running;
-}
-
-/** Resolves when this process is asked to end, by Ctrl-C or by SIGTERM. */
-async function askedToEnd(): Promise<void> {
-	await new Promise<void>((resolve) => {
-		// More than once: what runs this passes on what the terminal has sent already.
-		process.on('SIGINT', resolve);
-		process.on('SIGTERM', resolve);
-		process.on('SIGHUP', resolve);
-	});
 }
 
 /** Resolves when n8n ends without having been asked to. */

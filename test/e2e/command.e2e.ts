@@ -1,4 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { runCommand } from './stage/command';
+import { dataFolder } from './stage/folders';
 import { freePort, isFree } from './stage/port';
 import { PROJECT } from './stage/package';
 import { Rest } from './stage/rest';
@@ -48,13 +53,28 @@ async function start(words: string[]): Promise<Session> {
 	};
 }
 
-/** Ctrl-C. npm goes at once; what it had started says when it is done. */
-async function interrupt({ child, output }: Session): Promise<void> {
-	process.kill(-(child.pid ?? 0), 'SIGINT');
+/**
+ * Ends it by Ctrl-C, which the terminal sends to the whole group, or by SIGTERM, which goes to npm
+ * alone. npm goes at once; what it had started says when it is done.
+ */
+async function end({ child, output }: Session, signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+	const id = child.pid ?? 0;
+	process.kill(signal === 'SIGINT' ? -id : id, signal);
 	await until('both are stopped', () => output().includes('Stopped.'));
+	expect(output().match(/Stopped\./g)).toHaveLength(1);
+	await until('nothing of it runs', () => !isRunning(-id), 10);
 }
 
-test('npm run n8n: a login, the examples and a credential that works; Ctrl-C ends both, and it is quick the second time', async () => {
+/** Whether a process runs, or of a group (a negative ID) any. */
+function isRunning(id: number): boolean {
+	try {
+		return process.kill(id, 0);
+	} catch {
+		return false;
+	}
+}
+
+test('npm run n8n: a login, the examples, a folder for files and a credential that works; Ctrl-C and SIGTERM end both, and it is quick the second time', async () => {
 	const port = await freePort();
 	const words = ['--name', 'command', '--port', String(port)];
 	const first = await start([...words, '--fresh']);
@@ -77,13 +97,34 @@ test('npm run n8n: a login, the examples and a credential that works; Ctrl-C end
 		},
 	});
 	expect(tested.status).toBe('OK');
-	await interrupt(first);
+	expect((await stat(first.told('Files'))).isDirectory()).toBe(true);
+	const gatewayPort = Number(new URL(first.told('Gateway')).port);
+	await end(first, 'SIGINT');
 	expect(await isFree(port)).toBe(true);
 
 	const second = await start(words);
-	await interrupt(second);
+	await end(second, 'SIGTERM');
+	expect(await isFree(port)).toBe(true);
+	expect(await isFree(gatewayPort)).toBe(true);
 	expect(second.told('Password')).toBe(owner.password);
 	// How many seconds that are depends on the machine's mood; what is left out does not.
 	expect(second.output()).not.toMatch(/Installing n8n|Importing/);
 	expect(second.seconds).toBeLessThan(first.seconds);
 }, 400_000);
+
+test('npm run n8n -- --clean removes the installations and the data of this checkout, nothing else', async () => {
+	const cache = await mkdtemp(join(tmpdir(), 'n8n-stage-clean-'));
+	try {
+		const own = basename(await dataFolder());
+		for (const name of ['n8n-2.41.1-0a1b2c3d', own, 'data-00000000', 'others']) {
+			await mkdir(join(cache, name, 'node_modules'), { recursive: true });
+		}
+		await runCommand('npm', ['run', 'n8n', '--', '--clean'], {
+			cwd: PROJECT,
+			env: { N8N_STAGE_CACHE: cache },
+		});
+		expect((await readdir(cache)).sort()).toEqual(['data-00000000', 'others']);
+	} finally {
+		await rm(cache, { recursive: true });
+	}
+});

@@ -7,7 +7,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { commandEnd, runCommand, type CommandOptions } from './command';
 import type { Installation } from './installation';
 import { freePort } from './port';
-import { Resolutions, RESOLUTIONS_SCRIPT } from './resolutions';
+import { ForeignModules, Resolutions, RESOLUTIONS_SCRIPT } from './resolutions';
 
 /** Who signs in. */
 export interface Owner {
@@ -183,6 +183,7 @@ export class N8n {
 			await resolutions.check();
 		} catch (error) {
 			await stop();
+			if (error instanceof ForeignModules) throw error;
 			const text = await readFile(logFile, 'utf8').catch(() => '');
 			throw new Error(`${(error as Error).message}\n${text.slice(-3000)}`);
 		}
