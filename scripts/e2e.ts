@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { checkNeeds } from '../test/e2e/needs';
+import { checkNeeds, missingPackages } from '../test/e2e/needs';
 import { runCommand } from '../test/e2e/stage/command';
 import { dataFolder } from '../test/e2e/stage/folders';
 import { installN8n, N8N_VERSION } from '../test/e2e/stage/installation';
@@ -12,9 +12,13 @@ const HELP = `The package in a real n8n, in a real browser.
 npm run test:e2e                     everything; installs n8n ${N8N_VERSION} the first time
 npm run test:e2e -- editor           the files whose name holds "editor"
 npm run test:e2e -- --screenshots    also renews the pictures in docs/images
+npm run test:e2e -- --needs          names Debian's packages that are missing, and runs nothing
 Other words go to jest. E2E_TARBALL names a package that is packed already.
 
 It needs Debian's packages chromium, redis-server and postgresql, or the same of another system.`;
+
+/** The words that jest is not given. */
+const OWN_WORDS = ['--screenshots', '--needs'];
 
 const CONFIG = join('test', 'e2e', 'jest.config.js');
 const JEST = join(PROJECT, 'node_modules', 'jest', 'bin', 'jest.js');
@@ -46,8 +50,10 @@ async function main() {
 	const words = process.argv.slice(2);
 	if (words.includes('--help')) return console.log(HELP);
 	const say = (text: string) => console.log(text);
-	const forJest = ['-c', CONFIG, ...words.filter((word) => word !== '--screenshots')];
-	await checkNeeds(await chosenFiles(forJest));
+	const forJest = ['-c', CONFIG, ...words.filter((word) => !OWN_WORDS.includes(word))];
+	const files = await chosenFiles(forJest);
+	if (words.includes('--needs')) return (await missingPackages(files)).forEach(say);
+	await checkNeeds(files);
 	await installN8n(N8N_VERSION, say);
 	const given = process.env.E2E_TARBALL;
 	if (given === undefined) say('Packing the package');

@@ -10,7 +10,7 @@ interface Need {
 	name: string;
 	/** What the file says if it needs it. */
 	pattern: RegExp;
-	/** Debian's package. */
+	/** Debian's packages of it. */
 	debian: string;
 	isHere: () => Promise<boolean>;
 }
@@ -25,7 +25,8 @@ const NEEDS: Need[] = [
 	{
 		name: `Chromium (${CHROMIUM}, or the one that $CHROMIUM names)`,
 		pattern: /\bopenBrowser\(/,
-		debian: 'chromium',
+		// With fonts, for the pictures.
+		debian: 'chromium fonts-liberation',
 		isHere: async () => await isThere(CHROMIUM),
 	},
 	{
@@ -42,25 +43,44 @@ const NEEDS: Need[] = [
 	},
 ];
 
+/** A need that is not met, and the files that have it. */
+interface Lack extends Need {
+	files: string[];
+}
+
+/** What files of tests need and is not here. */
+async function lacks(files: string[]): Promise<Lack[]> {
+	const texts = await Promise.all(files.map(async (file) => await readFile(file, 'utf8')));
+	const found: Lack[] = [];
+	for (const need of NEEDS) {
+		const users = files.filter((_file, at) => need.pattern.test(texts[at] ?? ''));
+		if (users.length > 0 && !(await need.isHere())) found.push({ ...need, files: users });
+	}
+	return found;
+}
+
+/**
+ * Names Debian's packages of what files of tests need and is not here.
+ * @param files paths of the test files
+ */
+export async function missingPackages(files: string[]): Promise<string[]> {
+	return (await lacks(files)).map(({ debian }) => debian);
+}
+
 /**
  * Looks for everything that files of tests need, before anything is installed or started for them.
  * @param files paths of the test files
- * @throws {Error} something is missing; one sentence that says which Debian packages bring it
+ * @throws {Error} something is missing; one sentence that says which Debian packages bring it. Or
+ * no port of loopback is free
  */
 export async function checkNeeds(files: string[]): Promise<void> {
-	const texts = await Promise.all(files.map(async (file) => await readFile(file, 'utf8')));
-	const missing: Need[] = [];
-	const waiting = new Set<string>();
-	for (const need of NEEDS) {
-		const users = files.filter((_file, at) => need.pattern.test(texts[at] ?? ''));
-		if (users.length === 0 || (await need.isHere())) continue;
-		missing.push(need);
-		for (const file of users) waiting.add(basename(file));
-	}
-	if (missing.length > 0) {
-		const names = missing.map(({ name }) => name).join(' and ');
-		const debians = missing.map(({ debian }) => debian).join(' ');
-		throw new Error(`${[...waiting].join(', ')} needs ${names}: apt-get install ${debians}`);
-	}
 	await freePort();
+	const all = await lacks(files);
+	if (all.length === 0) return;
+	const users = [...new Set(all.flatMap((lack) => lack.files))].map((file) => basename(file));
+	const names = all.map(({ name }) => name).join(' and ');
+	const debians = all.map(({ debian }) => debian).join(' ');
+	throw new Error(
+		`${users.sort().join(', ')} ${users.length > 1 ? 'need' : 'needs'} ${names}: apt-get install ${debians}`,
+	);
 }

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { PROJECT } from './package';
 
 /** What the folders in the cache that hold installations are called by: of n8n, and of others. */
 const INSTALLATIONS = /^(n8n|bench)-/;
+
+/** The file in a checkout's data that names the checkout. */
+const CHECKOUT = 'checkout';
 
 /**
  * The folder for installations of n8n and for its user folders, outside the checkout:
@@ -35,10 +38,25 @@ export async function cacheFolder(): Promise<string> {
  * package in it finds n8n's own modules, as on a user's machine, and never those of the checkout.
  */
 export async function dataFolder(): Promise<string> {
-	const hash = createHash('sha256').update(realpathSync(PROJECT)).digest('hex');
-	const folder = join(await cacheFolder(), `data-${hash.slice(0, 8)}`);
+	const checkout = realpathSync(PROJECT);
+	const hash = createHash('sha256').update(checkout).digest('hex');
+	const cache = await cacheFolder();
+	const folder = join(cache, `data-${hash.slice(0, 8)}`);
 	await mkdir(folder, { recursive: true });
+	await writeFile(join(folder, CHECKOUT), checkout);
+	await removeOrphans(cache);
 	return folder;
+}
+
+/** Removes the data of checkouts that are gone. */
+async function removeOrphans(cache: string): Promise<void> {
+	for (const name of await readdir(cache)) {
+		const note = join(cache, name, CHECKOUT);
+		const checkout = await readFile(note, 'utf8').catch(() => '');
+		if (checkout !== '' && !existsSync(checkout)) {
+			await rm(join(cache, name), { recursive: true, force: true });
+		}
+	}
 }
 
 /**
