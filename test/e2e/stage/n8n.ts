@@ -4,6 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { INodeExecutionData } from 'n8n-workflow';
+import { endWithUs } from './children';
 import { commandEnd, runCommand, type CommandOptions } from './command';
 import type { Installation } from './installation';
 import { freePort } from './port';
@@ -164,13 +165,11 @@ export class N8n {
 			// Ctrl-C reaches whoever started it, who then ends it in order, once.
 			detached: process.platform !== 'win32',
 		});
-		const endWithUs = () => child.kill('SIGKILL');
-		process.once('exit', endWithUs);
+		endWithUs(child, 'SIGKILL');
 		child.stdout.pipe(log, { end: false });
 		child.stderr.pipe(log, { end: false });
 		const ended = new Promise<void>((resolve) => {
 			child.once('exit', () => {
-				process.off('exit', endWithUs);
 				log.end();
 				resolve();
 			});
