@@ -6,6 +6,7 @@ import { installedPackage } from '../test/bench/packages';
 import { asMarkdown, type CaseResult } from '../test/bench/results';
 import { Service } from '../test/bench/service';
 import { BenchStage } from '../test/bench/stage';
+import { exitOnSignals } from '../test/e2e/stage/children';
 import { cacheFolder, dataFolder } from '../test/e2e/stage/folders';
 import { N8N_VERSION } from '../test/e2e/stage/installation';
 import { PACKAGE, packPackage, PROJECT } from '../test/e2e/stage/package';
@@ -92,6 +93,7 @@ async function versions(bench: Bench): Promise<Record<string, string>> {
 
 async function main() {
 	if (process.argv.includes('--help')) return console.log(HELP);
+	exitOnSignals();
 	const wishes = wishesIn(process.argv.slice(2));
 	const { quick, only, rounds, json, markdown, tarball: given, profile } = wishes;
 	if (profile !== undefined) {

@@ -1,3 +1,4 @@
+import { exitOnSignals } from '../test/e2e/stage/children';
 import { smoke, type Smoke } from '../test/e2e/stage/smoke';
 
 /** What is run where no version is named: the oldest that is supported, and some on the way. */
@@ -11,6 +12,7 @@ npm run test:versions -- 2.20.0        these`;
 async function main() {
 	const words = process.argv.slice(2);
 	if (words.includes('--help')) return console.log(HELP);
+	exitOnSignals();
 	const done: Smoke[] = [];
 	const failed: string[] = [];
 	for (const version of words.length > 0 ? words : VERSIONS) {

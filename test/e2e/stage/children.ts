@@ -22,6 +22,16 @@ export function endWithUs(child: ChildProcess, signal: NodeJS.Signals): void {
 	}
 }
 
+/**
+ * Makes this process exit when it is asked to end: a signal alone ends it without `exit`, and leaves
+ * what it started running.
+ */
+export function exitOnSignals(): void {
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+		process.on(signal, () => process.exit(1));
+	}
+}
+
 function note(what: 'started' | 'ended', { pid }: ChildProcess, signal: NodeJS.Signals): void {
 	const list = process.env[CHILDREN_LIST];
 	if (list !== undefined && pid !== undefined) appendFileSync(list, `${what} ${pid} ${signal}\n`);
