@@ -43,6 +43,8 @@ export interface StartOptions {
 	name?: string;
 	/** Scripts for `node --require`, which go into its process. */
 	scripts?: string[];
+	/** Whether the package is installed in it: n8n has to load it then, and cannot otherwise. */
+	hasPackage?: boolean;
 }
 
 /** How a workflow is executed. */
@@ -141,7 +143,7 @@ export class N8n {
 	 * Or the package in it uses modules of others than this n8n
 	 */
 	async start(options: Partial<StartOptions> = {}): Promise<Running> {
-		const { words = ['start'], name = 'n8n', scripts = [] } = options;
+		const { words = ['start'], name = 'n8n', scripts = [], hasPackage = true } = options;
 		const resolutions = await this.resolutions(name);
 		const port = options.port ?? (await freePort());
 		this.hash ??= hashOf(this.installation, this.owner.password);
@@ -179,7 +181,7 @@ export class N8n {
 		void ended.then(() => this.running.delete(stop));
 		try {
 			await ready(address, child);
-			await resolutions.check();
+			await (hasPackage ? resolutions.check() : resolutions.checkNone());
 		} catch (error) {
 			await stop();
 			const text = await readFile(logFile, 'utf8').catch(() => '');
