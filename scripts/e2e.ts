@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { checkNeeds, missingPackages } from '../test/e2e/needs';
+import { CHILDREN_LIST, endChildren } from '../test/e2e/stage/children';
 import { runCommand } from '../test/e2e/stage/command';
 import { dataFolder } from '../test/e2e/stage/folders';
 import { installN8n, N8N_VERSION } from '../test/e2e/stage/installation';
@@ -33,17 +34,25 @@ async function chosenFiles(words: string[]): Promise<string[]> {
 	return files;
 }
 
-/** Runs jest; what asks this process to end asks jest. Resolves with its exit code. */
+/**
+ * Runs jest; what asks this process to end asks jest. However jest ends, what its tests started ends
+ * with it. Resolves with its exit code.
+ */
 async function runJest(words: string[], env: NodeJS.ProcessEnv): Promise<number> {
+	const list = join(await dataFolder(), `children.${process.pid}`);
 	const child: ChildProcess = spawn(process.execPath, [JEST, ...words], {
 		cwd: PROJECT,
-		env: { ...process.env, ...env },
+		env: { ...process.env, ...env, [CHILDREN_LIST]: list },
 		stdio: 'inherit',
 	});
 	void askedToEnd().then((signal) => child.kill(signal));
-	return await new Promise((resolve, reject) => {
-		child.once('error', reject).once('close', (code) => resolve(code ?? 1));
-	});
+	try {
+		return await new Promise<number>((resolve, reject) => {
+			child.once('error', reject).once('close', (code) => resolve(code ?? 1));
+		});
+	} finally {
+		endChildren(list);
+	}
 }
 
 async function main() {

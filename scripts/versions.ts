@@ -1,4 +1,5 @@
 import { smoke, type Smoke } from '../test/e2e/stage/smoke';
+import { askedToEnd } from './ending';
 
 /** What is run where no version is named: the oldest that is supported, and some on the way. */
 const VERSIONS = ['1.123.81', '2.4.8', '2.30.8', '2.41.1'];
@@ -11,6 +12,7 @@ npm run test:versions -- 2.20.0        these`;
 async function main() {
 	const words = process.argv.slice(2);
 	if (words.includes('--help')) return console.log(HELP);
+	void askedToEnd().then(() => process.exit(1));
 	const done: Smoke[] = [];
 	const failed: string[] = [];
 	for (const version of words.length > 0 ? words : VERSIONS) {

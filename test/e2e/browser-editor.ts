@@ -27,6 +27,18 @@ export class Editor {
 		await this.at('canvas-node').first().waitFor();
 	}
 
+	/** Imports a workflow from a file, by the menu beside the name of the open workflow. */
+	async importFile(file: string): Promise<void> {
+		await this.at('workflow-menu').click();
+		await this.page.getByText('Import', { exact: true }).hover();
+		const [chooser] = await Promise.all([
+			this.page.waitForEvent('filechooser'),
+			this.page.getByText('From file', { exact: true }).click(),
+		]);
+		await chooser.setFiles(file);
+		await this.at('canvas-node').first().waitFor();
+	}
+
 	/**
 	 * Opens the panel of nodes by the + behind the last node, to which a new one is then connected,
 	 * and searches it where a text is given.

@@ -8,7 +8,7 @@ import { dataFolder } from './stage/folders';
 import type { N8n, Running } from './stage/n8n';
 import { PACKAGE, packPackage, PROJECT } from './stage/package';
 import { Rest } from './stage/rest';
-import { exampleWorkflows, FILES, setStage, type WorkflowFile } from './stage/stage';
+import { FILES, setStage, type WorkflowFile } from './stage/stage';
 import { until } from './stage/until';
 import { byId, inARow, MANUAL, ours } from './workflows';
 
@@ -228,17 +228,21 @@ describe('each operation', () => {
 		await editor.openNode('Edit Image');
 		await editor.viewPicture();
 		await browser.picture('image-edit');
+		await editor.closeNode();
 	});
 });
 
 describe('the first workflow from a file', () => {
-	story('runs to its picture', async () => {
-		const example = (await exampleWorkflows()).find(({ id }) => id === 'first-workflow');
-		if (!example) throw new Error('The example is gone');
-		await open(example);
-		await editor.execute();
-		await browser.picture('first-workflow', await editor.canvasArea());
-	});
+	story(
+		'runs to its picture as it is imported: n8n chooses the credential by its name',
+		async () => {
+			await editor.openNew();
+			await editor.importFile(join(PROJECT, 'examples', 'first-workflow.json'));
+			await editor.execute();
+			await editor.node('Generate Image').getByTestId('canvas-node-status-success').waitFor();
+			await browser.picture('first-workflow', await editor.canvasArea());
+		},
+	);
 
 	story('Model: Get Many shows the models in the table', async () => {
 		await editor.openNode('List Models');

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { endWithUs } from './children';
 
 /** How a command is run. */
 export interface CommandOptions {
@@ -56,9 +57,10 @@ export async function commandEnd(
 		env: { ...process.env, ...env },
 		stdio: ['pipe', 'pipe', 'pipe'],
 		timeout: timeoutMs,
+		// n8n's commands outlive SIGTERM.
+		killSignal: 'SIGKILL',
 	});
-	const endWithUs = () => child.kill();
-	process.once('exit', endWithUs);
+	endWithUs(child, 'SIGKILL');
 	const output: string[] = [];
 	const all: string[] = [];
 	child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -73,6 +75,5 @@ export async function commandEnd(
 		child.once('close', (code, signal) => resolve(code === 0 ? '' : `${signal ?? `code ${code}`}`));
 	});
 	clearInterval(beat);
-	process.off('exit', endWithUs);
 	return { fault, output: output.join(''), all: all.join('') };
 }

@@ -4,6 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { INodeExecutionData } from 'n8n-workflow';
+import { endWithUs } from './children';
 import { commandEnd, runCommand, type CommandOptions } from './command';
 import type { Installation } from './installation';
 import { freePort } from './port';
@@ -42,6 +43,8 @@ export interface StartOptions {
 	name?: string;
 	/** Scripts for `node --require`, which go into its process. */
 	scripts?: string[];
+	/** Whether the package is installed in it: n8n has to load it then, and cannot otherwise. */
+	hasPackage?: boolean;
 }
 
 /** How a workflow is executed. */
@@ -140,7 +143,7 @@ export class N8n {
 	 * Or the package in it uses modules of others than this n8n
 	 */
 	async start(options: Partial<StartOptions> = {}): Promise<Running> {
-		const { words = ['start'], name = 'n8n', scripts = [] } = options;
+		const { words = ['start'], name = 'n8n', scripts = [], hasPackage = true } = options;
 		const resolutions = await this.resolutions(name);
 		const port = options.port ?? (await freePort());
 		this.hash ??= hashOf(this.installation, this.owner.password);
@@ -164,13 +167,11 @@ export class N8n {
 			// Ctrl-C reaches whoever started it, who then ends it in order, once.
 			detached: process.platform !== 'win32',
 		});
-		const endWithUs = () => child.kill('SIGKILL');
-		process.once('exit', endWithUs);
+		endWithUs(child, 'SIGKILL');
 		child.stdout.pipe(log, { end: false });
 		child.stderr.pipe(log, { end: false });
 		const ended = new Promise<void>((resolve) => {
 			child.once('exit', () => {
-				process.off('exit', endWithUs);
 				log.end();
 				resolve();
 			});
@@ -180,7 +181,7 @@ export class N8n {
 		void ended.then(() => this.running.delete(stop));
 		try {
 			await ready(address, child);
-			await resolutions.check();
+			await (hasPackage ? resolutions.check() : resolutions.checkNone());
 		} catch (error) {
 			await stop();
 			if (error instanceof ForeignModules) throw error;

@@ -17,35 +17,84 @@ export const PACKAGE = 'n8n-nodes-model-access';
 export async function packPackage(folder: string): Promise<string> {
 	await mkdir(folder, { recursive: true });
 	await runCommand('npm', ['run', 'build'], { cwd: PROJECT });
-	const output = await runCommand('npm', ['pack', '--json', '--pack-destination', folder], {
-		cwd: PROJECT,
-	});
-	const [packed] = JSON.parse(output) as Array<{ filename: string }>;
+	return await packFolder(PROJECT, folder);
+}
+
+/** What n8n's own installer of community packages tells npm: n8n provides the package's peers. */
+const NPM_FLAGS = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
+
+/**
+ * Makes the package as it would be published under another version: its content is the tarball's.
+ * @param folder where the new tarball goes, and the unpacked package
+ * @returns the new tarball's path
+ */
+export async function repackPackage(
+	tarball: string,
+	version: string,
+	folder: string,
+): Promise<string> {
+	const unpacked = join(folder, 'package');
+	await rm(unpacked, { recursive: true, force: true });
+	await mkdir(folder, { recursive: true });
+	await runCommand('tar', ['-xzf', tarball, '-C', folder]);
+	const file = join(unpacked, 'package.json');
+	const manifest = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+	await writeFile(file, JSON.stringify({ ...manifest, version }, null, 2));
+	return await packFolder(unpacked, folder);
+}
+
+async function packFolder(cwd: string, folder: string): Promise<string> {
+	const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+	const [packed] = JSON.parse(await runCommand('npm', words, { cwd })) as Array<{
+		filename: string;
+	}>;
 	if (!packed) throw new Error('npm pack made nothing');
 	return join(folder, packed.filename);
 }
 
 /**
- * Installs the tarball as n8n's own installer of community packages does: into the folder of its
- * nodes, without what the package names as peers, which n8n provides.
+ * Makes the tarball the one package that is installed in n8n. Does nothing if it is already.
  * @param userFolder n8n's user folder
  */
 export async function installPackage(userFolder: string, tarball: string): Promise<void> {
-	const folder = join(userFolder, '.n8n', 'nodes');
-	const note = join(folder, 'installed');
-	const { mtimeMs, size } = await stat(tarball);
-	const mark = `${tarball} ${mtimeMs} ${size}`;
-	if (existsSync(note) && (await readFile(note, 'utf8')) === mark) return;
-	await rm(folder, { recursive: true, force: true });
+	const note = noteIn(userFolder);
+	if (existsSync(note) && (await readFile(note, 'utf8')) === (await markOf(tarball))) return;
+	await rm(nodesFolder(userFolder), { recursive: true, force: true });
+	await installOver(userFolder, tarball);
+}
+
+/**
+ * Installs the tarball as n8n's own installer of community packages does, over any other version.
+ * @param userFolder n8n's user folder
+ */
+export async function installOver(userFolder: string, tarball: string): Promise<void> {
+	const folder = nodesFolder(userFolder);
+	const manifest = join(folder, 'package.json');
 	await mkdir(folder, { recursive: true });
-	await writeFile(
-		join(folder, 'package.json'),
-		JSON.stringify({ name: 'installed-nodes', private: true }),
-	);
-	await runCommand(
-		'npm',
-		['install', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund', tarball],
-		{ cwd: folder },
-	);
-	await writeFile(note, mark);
+	if (!existsSync(manifest)) {
+		await writeFile(manifest, JSON.stringify({ name: 'installed-nodes', private: true }));
+	}
+	await runCommand('npm', ['install', ...NPM_FLAGS, tarball], { cwd: folder });
+	await writeFile(noteIn(userFolder), await markOf(tarball));
+}
+
+/**
+ * Removes the package from n8n.
+ * @param userFolder n8n's user folder
+ */
+export async function removePackage(userFolder: string): Promise<void> {
+	await rm(noteIn(userFolder), { force: true });
+	await runCommand('npm', ['uninstall', ...NPM_FLAGS, PACKAGE], { cwd: nodesFolder(userFolder) });
+}
+
+/** Where n8n looks for community packages. */
+const nodesFolder = (userFolder: string) => join(userFolder, '.n8n', 'nodes');
+
+/** The file that says which tarball is installed. */
+const noteIn = (userFolder: string) => join(nodesFolder(userFolder), 'installed');
+
+/** What tells a tarball from an earlier one at the same path. */
+async function markOf(tarball: string): Promise<string> {
+	const { mtimeMs, size } = await stat(tarball);
+	return `${tarball} ${mtimeMs} ${size}`;
 }

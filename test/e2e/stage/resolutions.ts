@@ -42,20 +42,33 @@ export class Resolutions {
 	 * @throws {Error} n8n did not load the bundle
 	 */
 	async check(): Promise<void> {
-		const all = await until('n8n has loaded the package', () => this.read(), 20);
+		const all = await until('n8n has loaded the package', () => this.readWhole(), 20);
 		const faults = new Set(all.map((one) => this.faultOf(one)));
 		faults.delete(undefined);
 		if (faults.size > 0) throw new ForeignModules([...faults].join('\n'));
 	}
 
+	/**
+	 * Checks that n8n, which is ready, did not load the bundle.
+	 * @throws {Error} it did
+	 */
+	async checkNone(): Promise<void> {
+		if ((await this.read()).length > 0) throw new Error('n8n has loaded the package');
+	}
+
 	/** What was recorded, once every module that the bundle needs is among it. */
-	private async read(): Promise<Resolution[] | undefined> {
+	private async readWhole(): Promise<Resolution[] | undefined> {
+		const all = await this.read();
+		return NEEDED.every((name) => all.some((one) => one.name === name)) ? all : undefined;
+	}
+
+	/** What was recorded so far. */
+	private async read(): Promise<Resolution[]> {
 		const text = await readFile(this.file, 'utf8').catch(() => '');
-		const all = text
+		return text
 			.split('\n')
 			.filter((line) => line !== '')
 			.map((line) => JSON.parse(line) as Resolution);
-		return NEEDED.every((name) => all.some((one) => one.name === name)) ? all : undefined;
 	}
 
 	private faultOf({ name, found, fault }: Resolution): string | undefined {

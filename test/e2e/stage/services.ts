@@ -3,6 +3,7 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithUs } from './children';
 import { runCommand } from './command';
 import { freePort } from './port';
 import { until } from './until';
@@ -164,15 +165,13 @@ async function start({ words, isReady, logFile, ending, killing }: Program) {
 		stream.pipe(log, { end: false });
 		stream.setEncoding('utf8').on('data', (text: string) => texts.push(text));
 	}
-	const endWithUs = () => child.kill(killing);
-	process.once('exit', endWithUs);
+	endWithUs(child, killing);
 	let over = false;
 	const ended = new Promise<void>((resolve) => {
 		child.once('error', () => resolve());
 		child.once('exit', () => resolve());
 	}).then(() => {
 		over = true;
-		process.off('exit', endWithUs);
 		log.end();
 	});
 	const isOver = () => over;

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pictureBelongsTo, startGateway, type Gateway } from '../gateway';
+import { arrange, type Stage } from './arrange';
+import { openBrowser, story, type Browser } from './browser';
+import { Editor } from './browser-editor';
+import type { Running } from './stage/n8n';
+import { PROJECT } from './stage/package';
+import type { Rest } from './stage/rest';
+import { CREDENTIAL, type WorkflowFile } from './stage/stage';
+
+const EXAMPLE = join(PROJECT, 'examples', 'first-workflow.json');
+
+let stage: Stage;
+let n8n: Running & { rest: Rest };
+let browser: Browser;
+let editor: Editor;
+/** The gateway of the user's other credential. */
+let other: Gateway;
+
+beforeAll(async () => {
+	other = await startGateway({ taskSeconds: 1 });
+	stage = await arrange({ name: 'import', gateway: { taskSeconds: 1 } });
+	n8n = await stage.start();
+	browser = await openBrowser(n8n, stage.n8n.owner);
+	editor = new Editor(browser);
+}, 900_000);
+
+afterAll(async () => {
+	await browser?.close();
+	await stage?.close();
+	await other?.close();
+});
+
+/** The names of the nodes in the example. */
+const { nodes } = JSON.parse(readFileSync(EXAMPLE, 'utf8')) as WorkflowFile;
+
+/** The requests that a gateway got, but for its looks at the task, whose number is a matter of time. */
+const sentTo = ({ requests }: Gateway) =>
+	requests.map(({ route }) => route).filter((route) => route !== 'task');
+
+/** Imports the example into a new workflow and runs it, with no node opened; it has to go well. */
+async function importAndRun(): Promise<void> {
+	await editor.openNew();
+	await editor.importFile(EXAMPLE);
+	await editor.execute();
+	for (const { name } of nodes) {
+		await editor.node(name).getByTestId('canvas-node-status-success').waitFor();
+	}
+}
+
+describe('an example that is imported from its file runs to its picture, with no node opened', () => {
+	story('with the credential that it names', async () => {
+		await importAndRun();
+		expect(sentTo(stage.gateway)).toEqual(['models', 'responses', 'generations']);
+		const [task] = stage.gateway.tasks;
+		expect(stage.gateway.tasks).toHaveLength(1);
+		await editor.openNode('Generate Image');
+		await editor.showOutput('binary');
+		const [download] = await Promise.all([
+			browser.page.waitForEvent('download'),
+			editor.output.getByTestId('ndv-download-binary-data').click(),
+		]);
+		const picture = readFileSync(await download.path());
+		expect(pictureBelongsTo(task?.request.prompt ?? '', picture)).toBe(true);
+		await editor.closeNode();
+	});
+
+	story('beside another credential of the same name, which it leaves alone', async () => {
+		await n8n.rest.call('POST', '/credentials', {
+			name: CREDENTIAL.name,
+			type: 'modelAccessApi',
+			data: { apiKey: other.keys.active, baseUrl: other.baseUrl },
+		});
+		await browser.page.reload();
+		const before = sentTo(stage.gateway).length;
+		await importAndRun();
+		expect(sentTo(stage.gateway).slice(before)).toEqual(['models', 'responses', 'generations']);
+		expect(other.requests).toEqual([]);
+	});
+});
