@@ -23,8 +23,8 @@ async function main() {
 		}
 	}
 	console.log('');
-	for (const { version, node, seconds } of done) {
-		console.log(`n8n ${version} on Node ${node}: all well, ${seconds} s`);
+	for (const { version, node, seconds, chatModel } of done) {
+		console.log(`n8n ${version} on Node ${node}: all well, ${seconds} s; chat model: ${chatModel}`);
 	}
 	for (const version of failed) console.log(`n8n ${version}: failed`);
 	process.exitCode = failed.length > 0 ? 1 : 0;
