@@ -1,11 +1,9 @@
+import { SMOKE_VERSIONS } from '../test/e2e/stage/installation';
 import { smoke, type Smoke } from '../test/e2e/stage/smoke';
-
-/** What is run where no version is named: the oldest that is supported, and some on the way. */
-const VERSIONS = ['1.123.81', '2.4.8', '2.30.8', '2.41.1'];
 
 const HELP = `The same short story in several versions of n8n, each installed on first use (3 GB each).
 
-npm run test:versions                  ${VERSIONS.join(', ')}
+npm run test:versions                  ${SMOKE_VERSIONS.join(', ')}
 npm run test:versions -- 2.20.0        these`;
 
 async function main() {
@@ -13,7 +11,7 @@ async function main() {
 	if (words.includes('--help')) return console.log(HELP);
 	const done: Smoke[] = [];
 	const failed: string[] = [];
-	for (const version of words.length > 0 ? words : VERSIONS) {
+	for (const version of words.length > 0 ? words : SMOKE_VERSIONS) {
 		console.log(`\nn8n ${version}`);
 		try {
 			done.push(await smoke(version, (text) => console.log(`  ${text}`)));

@@ -8,6 +8,12 @@ import { cacheFolder } from './folders';
 /** The n8n that is tested, and whose whole dependency tree the lock file holds. */
 export const N8N_VERSION = '2.41.1';
 
+/**
+ * Where the short story is run: the oldest n8n that is supported, the last without the kit for AI
+ * nodes, the first with it, and some on the way.
+ */
+export const SMOKE_VERSIONS = ['1.123.81', '2.4.8', '2.15.1', '2.16.1', '2.30.8', N8N_VERSION];
+
 /** An n8n on the disk, with the Node that runs it. */
 export interface Installation {
 	version: string;

@@ -148,8 +148,8 @@ async function checkError({ n8n, running, rest, gateway }: Started, agent: Agent
 	);
 	const { data = '' } = await rest.execution(id);
 	const { error, runData } = parseRun(n8n.installation, data).resultData;
-	// What the editor shows above the canvas, and at the node of the model.
-	for (const shown of [error, runData[MODEL]?.[0]?.error]) {
+	// Of the execution, and of the agent.
+	for (const shown of [error, runData[AGENT]?.[0]?.error]) {
 		const { message = '', description = '' } = shown ?? {};
 		if (!message.includes(neededN8n()) || !description.includes('Update n8n')) {
 			throw new Error(`${agent.label} failed with: ${JSON.stringify(shown)?.slice(0, 1000)}`);
