@@ -6,26 +6,33 @@ const HELP = `The same short story in several versions of n8n, each installed on
 npm run test:versions                  ${SMOKE_VERSIONS.join(', ')}
 npm run test:versions -- 2.20.0        these`;
 
+/** A row of the table of results. */
+const row = (...cells: string[]) => `| ${cells.join(' | ')} |`;
+
+async function resultOf(version: string): Promise<Smoke | undefined> {
+	console.log(`\nn8n ${version}`);
+	try {
+		return await smoke(version, (text) => console.log(`  ${text}`));
+	} catch (error) {
+		console.log(`  failed: ${(error as Error).message}`);
+		return undefined;
+	}
+}
+
 async function main() {
 	const words = process.argv.slice(2);
 	if (words.includes('--help')) return console.log(HELP);
-	const done: Smoke[] = [];
-	const failed: string[] = [];
+	const table = [row('n8n', 'Node', 'story', 'chat model'), row('---', '---', '---', '---')];
 	for (const version of words.length > 0 ? words : SMOKE_VERSIONS) {
-		console.log(`\nn8n ${version}`);
-		try {
-			done.push(await smoke(version, (text) => console.log(`  ${text}`)));
-		} catch (error) {
-			failed.push(version);
-			console.log(`  failed: ${(error as Error).message}`);
-		}
+		const result = await resultOf(version);
+		if (!result) process.exitCode = 1;
+		table.push(
+			result
+				? row(version, result.node, `passed in ${result.seconds} s`, result.chatModel)
+				: row(version, '', 'failed', ''),
+		);
 	}
-	console.log('');
-	for (const { version, node, seconds, chatModel } of done) {
-		console.log(`n8n ${version} on Node ${node}: all well, ${seconds} s; chat model: ${chatModel}`);
-	}
-	for (const version of failed) console.log(`n8n ${version}: failed`);
-	process.exitCode = failed.length > 0 ? 1 : 0;
+	console.log(`\n${table.join('\n')}`);
 }
 
 main().catch((error: unknown) => {
