@@ -1,35 +1,40 @@
+import { SMOKE_VERSIONS } from '../test/e2e/stage/installation';
 import { smoke, type Smoke } from '../test/e2e/stage/smoke';
 import { askedToEnd } from './ending';
 
-/** What is run where no version is named: the oldest that is supported, and some on the way. */
-const VERSIONS = ['1.123.81', '2.4.8', '2.30.8', '2.41.1'];
-
 const HELP = `The same short story in several versions of n8n, each installed on first use (3 GB each).
 
-npm run test:versions                  ${VERSIONS.join(', ')}
+npm run test:versions                  ${SMOKE_VERSIONS.join(', ')}
 npm run test:versions -- 2.20.0        these`;
+
+/** A row of the table of results. */
+const row = (...cells: string[]) => `| ${cells.join(' | ')} |`;
+
+async function resultOf(version: string): Promise<Smoke | undefined> {
+	console.log(`\nn8n ${version}`);
+	try {
+		return await smoke(version, (text) => console.log(`  ${text}`));
+	} catch (error) {
+		console.log(`  failed: ${(error as Error).message}`);
+		return undefined;
+	}
+}
 
 async function main() {
 	const words = process.argv.slice(2);
 	if (words.includes('--help')) return console.log(HELP);
 	void askedToEnd().then(() => process.exit(1));
-	const done: Smoke[] = [];
-	const failed: string[] = [];
-	for (const version of words.length > 0 ? words : VERSIONS) {
-		console.log(`\nn8n ${version}`);
-		try {
-			done.push(await smoke(version, (text) => console.log(`  ${text}`)));
-		} catch (error) {
-			failed.push(version);
-			console.log(`  failed: ${(error as Error).message}`);
-		}
+	const table = [row('n8n', 'Node', 'story', 'chat model'), row('---', '---', '---', '---')];
+	for (const version of words.length > 0 ? words : SMOKE_VERSIONS) {
+		const result = await resultOf(version);
+		if (!result) process.exitCode = 1;
+		table.push(
+			result
+				? row(version, result.node, `passed in ${result.seconds} s`, result.chatModel)
+				: row(version, '', 'failed', ''),
+		);
 	}
-	console.log('');
-	for (const { version, node, seconds } of done) {
-		console.log(`n8n ${version} on Node ${node}: all well, ${seconds} s`);
-	}
-	for (const version of failed) console.log(`n8n ${version}: failed`);
-	process.exitCode = failed.length > 0 ? 1 : 0;
+	console.log(`\n${table.join('\n')}`);
 }
 
 main().catch((error: unknown) => {

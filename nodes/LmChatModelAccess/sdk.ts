@@ -10,7 +10,7 @@ export type SupplyModel = Sdk['supplyModel'];
 export type { SupplyData };
 
 /** The first n8n that brings the kit. */
-const FIRST_N8N = '2.16';
+export const FIRST_N8N = '2.16';
 
 /**
  * Loads n8n's kit for AI nodes. It is asked for here and nowhere else, and not before a chat model

@@ -6,7 +6,7 @@ import type { Running } from './stage/n8n';
 import type { Rest } from './stage/rest';
 import { CREDENTIAL, exampleWorkflows, withCredential, type WorkflowFile } from './stage/stage';
 import { posted, streamed, type Streamed } from './stage/webhook';
-import { byId, MANUAL, ours } from './workflows';
+import { chatModel, MANUAL, ours, serves } from './workflows';
 
 type Node = WorkflowFile['nodes'][number];
 
@@ -29,19 +29,6 @@ const SCHEMA = {
 	required: ['mood'],
 };
 
-const model = (extraBody: object): Node => ({
-	name: 'Model',
-	type: 'n8n-nodes-model-access.lmChatModelAccess',
-	typeVersion: 1,
-	parameters: {
-		model: byId('aurora-text-1'),
-		options: { extraBody: JSON.stringify(extraBody) },
-	},
-	position: [200, 220],
-});
-
-const leadsTo = (node: string, type: string) => ({ [type]: [[{ node, type, index: 0 }]] });
-
 /** A chain whose answer has to be read by a parser; the model is asked for the parser's schema. */
 const CHAIN: WorkflowFile = {
 	id: 'chain',
@@ -55,14 +42,16 @@ const CHAIN: WorkflowFile = {
 			parameters: { promptType: 'define', text: 'What a happy day', hasOutputParser: true },
 			position: [220, 0],
 		},
-		model({
-			text: {
-				format: {
-					type: 'json_schema',
-					name: 'answer',
-					schema: { type: 'object', properties: { output: SCHEMA }, required: ['output'] },
+		chatModel('Model', [200, 220], {
+			extraBody: JSON.stringify({
+				text: {
+					format: {
+						type: 'json_schema',
+						name: 'answer',
+						schema: { type: 'object', properties: { output: SCHEMA }, required: ['output'] },
+					},
 				},
-			},
+			}),
 		}),
 		{
 			name: 'Structured Output Parser',
@@ -73,9 +62,9 @@ const CHAIN: WorkflowFile = {
 		},
 	].map((node, index) => ({ id: `chain-${index}`, ...node })) as Node[],
 	connections: {
-		[MANUAL.name]: leadsTo('Basic LLM Chain', 'main'),
-		Model: leadsTo('Basic LLM Chain', 'ai_languageModel'),
-		'Structured Output Parser': leadsTo('Basic LLM Chain', 'ai_outputParser'),
+		[MANUAL.name]: serves('Basic LLM Chain', 'main'),
+		Model: serves('Basic LLM Chain', 'ai_languageModel'),
+		'Structured Output Parser': serves('Basic LLM Chain', 'ai_outputParser'),
 	},
 	settings: { executionOrder: 'v1' },
 };
@@ -127,7 +116,7 @@ function reachable(example: WorkflowFile): WorkflowFile {
 		}),
 		id: 'reachable-agent',
 		name: 'reachable-agent',
-		connections: { ...example.connections, 'List Models': leadsTo('AI Agent', 'ai_tool') },
+		connections: { ...example.connections, 'List Models': serves('AI Agent', 'ai_tool') },
 	};
 }
 

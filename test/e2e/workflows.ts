@@ -100,6 +100,24 @@ export function image(
 /** What a model picker holds after an ID was typed in. */
 export const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 
+/** A chat model of ours, which serves an agent or a chain. */
+export function chatModel(
+	name: string,
+	position: Node['position'],
+	options: Record<string, unknown> = {},
+): Node {
+	return {
+		name,
+		type: 'n8n-nodes-model-access.lmChatModelAccess',
+		typeVersion: 1,
+		parameters: { model: byId('aurora-text-1'), options },
+		position,
+	};
+}
+
+/** What the connections of a node are that serves another, such as a model of an agent. */
+export const serves = (node: string, type: string) => ({ [type]: [[{ node, type, index: 0 }]] });
+
 /** Connections that lead from each node to the one after it. */
 function chain(names: string[]): Connections {
 	return Object.fromEntries(

@@ -24,6 +24,7 @@ import {
 	waitForTask,
 	type Story,
 } from '../nodes/arrange';
+import { SMOKE_VERSIONS } from '../e2e/stage/installation';
 import { storeBinaryInMemory } from '../support/engine';
 import { filesBelow, manifest, project } from './built';
 
@@ -442,6 +443,13 @@ test('the README names the versions that the tests run with', () => {
 	for (const name of ['n8n-core', 'n8n-workflow']) {
 		expect(said).toContain(`${name} ${manifest.devDependencies[name]}`);
 	}
+});
+
+test('the README and the weekly workflow name each n8n that the short story is run in', () => {
+	const said = section('Compatibility');
+	expect(SMOKE_VERSIONS.filter((version) => !said.includes(`| ${version} `))).toEqual([]);
+	const [, list = ''] = /^ +n8n: \[(.*)\]$/m.exec(read('.github/workflows/versions.yml')) ?? [];
+	expect(list.split(', ')).toEqual(SMOKE_VERSIONS);
 });
 
 test('the changelog begins with the version of the package', () => {

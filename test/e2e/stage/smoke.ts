@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pictureBelongsTo, startGateway } from '../../gateway';
 import { followed, image, inARow, respondedWithFile, saved, webhook } from '../workflows';
 import { Rest } from './rest';
+import { agentWorkflows, checkChatModel } from './smoke-chat-model';
 import { exampleWorkflows, FILES, importCredential, importWorkflows, setStage } from './stage';
 import { posted } from './webhook';
 
@@ -17,11 +18,14 @@ export interface Smoke {
 	node: string;
 	/** Seconds that it took, without the installation. */
 	seconds: number;
+	/** What an agent with the chat model came to. */
+	chatModel: string;
 }
 
 /**
  * The same short story in any n8n: the package is installed and loaded, `execute` runs the first
- * example down to a picture in a file, and a webhook answers with a picture.
+ * example down to a picture in a file, agents use the chat model, and a webhook answers with a
+ * picture.
  * @throws {Error} something did not come as it should; with what
  */
 export async function smoke(version: string, say: (text: string) => void): Promise<Smoke> {
@@ -29,6 +33,7 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 	const began = Date.now();
 	const gateway = await startGateway({ taskSeconds: 2 });
 	const folder = join(n8n.userFolder, FILES);
+	let chatModel: string;
 	const first = (await exampleWorkflows()).find(({ id }) => id === 'first-workflow');
 	if (!first) throw new Error('There is no first example');
 	try {
@@ -41,6 +46,7 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 				image('Draw', '={{ $json.body.prompt }}'),
 				respondedWithFile('Answer'),
 			]),
+			...agentWorkflows(),
 		]);
 
 		say('Running the first example by execute');
@@ -60,6 +66,9 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 			for (const name of NODES) {
 				check(known.includes(`"n8n-nodes-model-access.${name}"`), `n8n does not know ${name}`);
 			}
+			say('Letting agents use the chat model');
+			chatModel = await checkChatModel({ n8n, running, rest, gateway });
+			// Behind the agents: where they cannot have the model, the other nodes work on.
 			await rest.activate('draw');
 			const reply = await posted(`${running.address}/webhook/draw`, { prompt: 'a smoke signal' });
 			const bytes = Buffer.from(await reply.arrayBuffer());
@@ -74,7 +83,7 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 		await rm(n8n.userFolder, { recursive: true, force: true });
 	}
 	const node = await n8n.nodeVersion();
-	return { version, node, seconds: Math.round((Date.now() - began) / 1000) };
+	return { version, node, seconds: Math.round((Date.now() - began) / 1000), chatModel };
 }
 
 const countsOf = ({ tasks, count }: Awaited<ReturnType<typeof startGateway>>) => ({

@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { FIRST_N8N } from '../../../nodes/LmChatModelAccess/sdk';
+import type { Gateway } from '../../gateway';
+import { chatModel, inARow, serves, webhook } from '../workflows';
+import { isAtLeast, type Installation } from './installation';
+import type { N8n, Running } from './n8n';
+import type { Rest } from './rest';
+import type { WorkflowFile } from './stage';
+import { until } from './until';
+import { posted, streamed } from './webhook';
+
+/** An n8n that runs with the workflows of {@link agentWorkflows} in it. */
+export interface Started {
+	n8n: N8n;
+	running: Running;
+	rest: Rest;
+	gateway: Gateway;
+}
+
+interface Agent {
+	/** Of the workflow, and the path of its webhook. */
+	id: string;
+	/** What the results call it. */
+	label: string;
+	/** Of the AI Agent node: each n8n of today has these. */
+	typeVersion: number;
+	responseMode: 'lastNode' | 'streaming';
+}
+
+/** An error as n8n saves it with an execution. */
+interface SavedError {
+	message?: string;
+	description?: string;
+}
+
+interface SavedRun {
+	resultData: {
+		error?: SavedError;
+		runData: Record<string, Array<{ error?: SavedError }>>;
+	};
+}
+
+/** Version 2 of the agent calls tools within itself, version 3 leaves that to n8n's engine. */
+const AGENTS: Agent[] = [
+	{ id: 'agent-2', label: 'AI Agent 2.2', typeVersion: 2.2, responseMode: 'lastNode' },
+	{ id: 'agent-3', label: 'AI Agent 3', typeVersion: 3, responseMode: 'lastNode' },
+	{ id: 'agent-3s', label: 'AI Agent 3 streaming', typeVersion: 3, responseMode: 'streaming' },
+];
+
+const AGENT = 'AI Agent';
+const MODEL = 'Model';
+const CALCULATOR = 'Calculator';
+const QUESTION = 'How much is it? [[call:calculator {"input":"6*7"}]]';
+const ANSWER = /calculator says: .*42/i;
+
+/** The workflows that {@link checkChatModel} calls: agents behind webhooks, each with a tool. */
+export const agentWorkflows = (): WorkflowFile[] => AGENTS.map(agentWorkflow);
+
+function agentWorkflow({ id, typeVersion, responseMode }: Agent): WorkflowFile {
+	const row = inARow(id, [
+		webhook('Question', id, { responseMode }),
+		{
+			name: AGENT,
+			type: '@n8n/n8n-nodes-langchain.agent',
+			typeVersion,
+			parameters: {
+				promptType: 'define',
+				text: '={{ $json.body.question }}',
+				options: { enableStreaming: responseMode === 'streaming' },
+			},
+			position: [0, 0],
+		},
+	]);
+	const calculator = {
+		name: CALCULATOR,
+		type: '@n8n/n8n-nodes-langchain.toolCalculator',
+		typeVersion: 1,
+		parameters: {},
+	};
+	return {
+		...row,
+		nodes: [
+			...row.nodes,
+			{ ...chatModel(MODEL, [200, 220]), id: `${id}-model` },
+			{ ...calculator, id: `${id}-calculator`, position: [400, 220] },
+		],
+		connections: {
+			...row.connections,
+			[MODEL]: serves(AGENT, 'ai_languageModel'),
+			[CALCULATOR]: serves(AGENT, 'ai_tool'),
+		},
+	};
+}
+
+/**
+ * Lets agents use the chat model. An n8n that has the kit for AI nodes holds a conversation with
+ * one tool call. An n8n without it fails with an error that names the n8n that is needed.
+ * @returns what happened, for the table of results
+ * @throws {Error} something else happened, or the first n8n with the kit is not
+ * {@link FIRST_N8N}
+ */
+export async function checkChatModel(started: Started): Promise<string> {
+	const { installation } = started.n8n;
+	const has = hasKit(installation);
+	const [major = 0, minor = 0] = FIRST_N8N.split('.').map(Number);
+	if (has !== isAtLeast(installation.version, [major, minor])) {
+		const what = has ? 'has' : 'does not have';
+		throw new Error(
+			`n8n ${installation.version} ${what} the kit for AI nodes, contrary to FIRST_N8N (${FIRST_N8N})`,
+		);
+	}
+	for (const agent of AGENTS) {
+		await started.rest.activate(agent.id);
+		await (has ? checkConversation(started, agent) : checkError(started, agent));
+	}
+	const labels = AGENTS.map(({ label }) => label).join(', ');
+	return has
+		? `one tool call and the answer (${labels})`
+		: `the error "${neededN8n()}", nothing sent (${labels})`;
+}
+
+/** Whether an n8n brings the kit for AI nodes. */
+const hasKit = ({ folder }: Installation): boolean =>
+	existsSync(join(folder, 'node_modules', '@n8n', 'ai-node-sdk'));
+
+/** What the chat model says in an n8n without the kit. */
+const neededN8n = () => `needs n8n ${FIRST_N8N} or newer`;
+
+async function checkConversation({ running, gateway }: Started, agent: Agent): Promise<void> {
+	const since = gateway.requests.length;
+	const reply = await ask(running, agent);
+	const answer =
+		agent.responseMode === 'streaming' ? (await streamed(reply)).text : await reply.text();
+	const sent = gateway.requests.slice(since).map(({ route }) => route);
+	const outcome = `${agent.label} answered ${reply.status} ${answer.slice(0, 1000)}`;
+	if (!reply.ok || !ANSWER.test(answer)) throw new Error(outcome);
+	// One that asks for the tool, one with what the tool said.
+	if (sent.join() !== 'responses,responses') throw new Error(`${outcome} after: ${sent.join()}`);
+}
+
+async function checkError({ n8n, running, rest, gateway }: Started, agent: Agent): Promise<void> {
+	const since = gateway.requests.length;
+	await (await ask(running, agent)).text();
+	const { id } = await until(`${agent.label} has failed`, async () =>
+		(await rest.executions(agent.id)).find(({ status }) => status === 'error'),
+	);
+	const { data = '' } = await rest.execution(id);
+	const { error, runData } = parseRun(n8n.installation, data).resultData;
+	// Of the execution, and of the agent.
+	for (const shown of [error, runData[AGENT]?.[0]?.error]) {
+		const { message = '', description = '' } = shown ?? {};
+		if (!message.includes(neededN8n()) || !description.includes('Update n8n')) {
+			throw new Error(`${agent.label} failed with: ${JSON.stringify(shown)?.slice(0, 1000)}`);
+		}
+	}
+	const sent = gateway.requests.length - since;
+	if (sent > 0) throw new Error(`${agent.label} sent ${sent} requests before it failed`);
+}
+
+const ask = async ({ address }: Running, { id }: Agent) =>
+	await posted(`${address}/webhook/${id}`, { question: QUESTION });
+
+/** The data of an execution, by the library that n8n itself has for it. */
+function parseRun({ folder }: Installation, data: string): SavedRun {
+	const { parse } = createRequire(join(folder, 'node_modules', 'n8n', 'package.json'))(
+		'flatted',
+	) as { parse: (text: string) => SavedRun };
+	return parse(data);
+}
