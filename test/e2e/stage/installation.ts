@@ -83,7 +83,7 @@ const ADVICE: Advice[] = [
 		overrides: { langchain: { '@langchain/langgraph': '1.2.0' } },
 		// Sentry's peer. Without it, Sentry finds version 0.10 of another package; n8n has it itself
 		// from 2.30 on.
-		dependencies: { '@opentelemetry/core': '^2.1.0' },
+		dependencies: { '@opentelemetry/core': '2.12.1' },
 	},
 ];
 
