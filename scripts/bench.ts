@@ -1,14 +1,14 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CASES, type Bench } from '../test/bench/cases';
-import { installedPackage } from '../test/bench/packages';
-import { asMarkdown, type CaseResult } from '../test/bench/results';
-import { Service } from '../test/bench/service';
-import { BenchStage } from '../test/bench/stage';
-import { cacheFolder, dataFolder } from '../test/e2e/stage/folders';
-import { N8N_VERSION } from '../test/e2e/stage/installation';
-import { PACKAGE, packPackage, PROJECT } from '../test/e2e/stage/package';
+import { CASES, type Bench } from '../bench/cases';
+import { installedPackage } from '../bench/packages';
+import { asMarkdown, type CaseResult } from '../bench/results';
+import { Service } from '../bench/service';
+import { BenchStage } from '../bench/stage';
+import { cacheFolder, dataFolder } from './n8n/folders';
+import { N8N_VERSION } from './n8n/installation';
+import { PACKAGE, packPackage, PROJECT } from './n8n/package';
 import { askedToEnd } from './ending';
 
 const HELP = `Our nodes beside what a builder would use instead, on the built-in gateway.

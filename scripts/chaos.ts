@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 import { execute, type Resource } from '../nodes/shared/n8n/operation';
 import { runChaos } from '../test/chaos/chaos';
-import type { VirtualTime } from '../test/support/virtual-time';
+import type { VirtualTime } from './engine/virtual-time';
 
 /**
  * A node of this package on a clock that is driven. It is loaded by its whole file name: without

@@ -3,8 +3,8 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import type { ICredentialType, INodeExecutionData, INodeType, ITaskData } from 'n8n-workflow';
-import { sizeOf, startGateway } from '../test/gateway';
-import { readBinary, runWorkflow, type WorkflowJson } from '../test/support/engine';
+import { sizeOf, startGateway } from '../gateway';
+import { readBinary, runWorkflow, type WorkflowJson } from './engine/index';
 
 const ROOT = join(__dirname, '..');
 const OUTPUT = join(ROOT, 'demo-output');

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { checkNeeds, missingPackages } from '../test/e2e/needs';
-import { CHILDREN_LIST, endChildren } from '../test/e2e/stage/children';
-import { runCommand } from '../test/e2e/stage/command';
-import { dataFolder } from '../test/e2e/stage/folders';
-import { installN8n, N8N_VERSION } from '../test/e2e/stage/installation';
-import { packPackage, PROJECT } from '../test/e2e/stage/package';
+import { CHILDREN_LIST, endChildren } from './n8n/children';
+import { runCommand } from './n8n/command';
+import { dataFolder } from './n8n/folders';
+import { installN8n, N8N_VERSION } from './n8n/installation';
+import { packPackage, PROJECT } from './n8n/package';
 import { askedToEnd } from './ending';
 
 const HELP = `The package in a real n8n, in a real browser.

@@ -1,9 +1,4 @@
-import {
-	startGateway,
-	type Gateway,
-	type GatewayOptions,
-	type RequestRecord,
-} from '../test/gateway';
+import { startGateway, type Gateway, type GatewayOptions, type RequestRecord } from '../gateway';
 import { askedToEnd } from './ending';
 
 const FRIENDLY_PORT = 4040;
@@ -66,7 +61,7 @@ function introduce({ baseUrl, keys, settings }: Gateway, taskSeconds: number) {
 			`Text models   ${models('text')}`,
 			`Image models  ${models('images')}`,
 			`An image takes ${taskSeconds} s. Other keys: ${keys.textOnly} (text only), ${keys.revoked} (revoked),`,
-			`${keys.exhausted} (no balance left). What can be asked of it: test/gateway/README.md`,
+			`${keys.exhausted} (no balance left). What can be asked of it: gateway/README.md`,
 			'',
 			'Try it:',
 			`  curl -H 'Authorization: Bearer ${keys.active}' -H 'Content-Type: application/json' \\`,

@@ -9,8 +9,8 @@ import { runInNewContext } from 'node:vm';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessApi } from '../credentials/ModelAccessApi.credentials';
 import { ModelAccessImage } from '../nodes/ModelAccessImage/ModelAccessImage.node.js';
-import { drawPicture, startGateway, type FormRecord } from '../test/gateway';
-import { prepareNode, runNode, storeBinaryOnDisk } from '../test/support/engine';
+import { drawPicture, startGateway, type FormRecord } from '../gateway';
+import { prepareNode, runNode, storeBinaryOnDisk } from './engine/index';
 
 /**
  * Measures what pictures cost in memory, with n8n-core's real helpers and binary data on disk:

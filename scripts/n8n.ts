@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startGateway, type Gateway } from '../test/gateway';
-import { clean, dataFolder } from '../test/e2e/stage/folders';
-import { N8N_VERSION } from '../test/e2e/stage/installation';
-import type { N8n, Running } from '../test/e2e/stage/n8n';
-import { isFree } from '../test/e2e/stage/port';
+import { startGateway, type Gateway } from '../gateway';
+import { clean, dataFolder } from './n8n/folders';
+import { N8N_VERSION } from './n8n/installation';
+import type { N8n, Running } from './n8n/n8n';
+import { isFree } from './n8n/port';
 import {
 	CREDENTIAL,
 	exampleWorkflows,
@@ -14,7 +14,7 @@ import {
 	importCredential,
 	importWorkflows,
 	setStage,
-} from '../test/e2e/stage/stage';
+} from './n8n/stage';
 import { askedToEnd } from './ending';
 
 const N8N_PORT = 5678;

@@ -1,5 +1,5 @@
-import { SMOKE_VERSIONS } from '../test/e2e/stage/installation';
-import { smoke, type Smoke } from '../test/e2e/stage/smoke';
+import { SMOKE_VERSIONS } from './n8n/installation';
+import { smoke, type Smoke } from './n8n/smoke';
 import { askedToEnd } from './ending';
 
 const HELP = `The same short story in several versions of n8n, each installed on first use (3 GB each).

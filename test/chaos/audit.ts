@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import { pictureBelongsTo, type Gateway, type ImageTask, type RequestRecord } from '../gateway';
-import { readBinary } from '../support/engine';
+import { pictureBelongsTo, type Gateway, type ImageTask, type RequestRecord } from '../../gateway';
+import { readBinary } from '../../scripts/engine/index';
 import { maySendAgain, type Misfortune } from './faults';
 
 export interface Job {

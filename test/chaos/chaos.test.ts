@@ -1,4 +1,4 @@
-import { storeBinaryInMemory } from '../support/engine';
+import { storeBinaryInMemory } from '../../scripts/engine/index';
 import { runChaos } from './chaos';
 
 afterAll(async () => await storeBinaryInMemory());

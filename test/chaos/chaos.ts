@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { startGateway, type Gateway } from '../gateway';
-import { chanceOf, startSniffer, type Sniffer } from '../gateway/faults/catalogue';
+import { startGateway, type Gateway } from '../../gateway';
+import { chanceOf, startSniffer, type Sniffer } from '../../gateway/faults/catalogue';
 import {
 	createResponse,
 	editImage,
@@ -14,10 +14,15 @@ import {
 	textNode,
 	waitForTask,
 } from '../nodes/arrange';
-import { newRecord, runNode, storeBinaryOnDisk, type RunNodeOptions } from '../support/engine';
+import {
+	newRecord,
+	runNode,
+	storeBinaryOnDisk,
+	type RunNodeOptions,
+} from '../../scripts/engine/index';
 import { host, watchRejections } from '../support/rejections';
 import { expectNoSecret } from '../support/secrets';
-import { VirtualTime } from '../support/virtual-time';
+import { VirtualTime } from '../../scripts/engine/virtual-time';
 import { auditOf, type Job, type Work } from './audit';
 import { Misfortune } from './faults';
 

@@ -1,4 +1,4 @@
-import type { Exchange, Gateway, StorageExchange } from '../gateway';
+import type { Exchange, Gateway, StorageExchange } from '../../gateway';
 import {
 	ANSWER_FAULTS,
 	chanceOf,
@@ -13,7 +13,7 @@ import {
 	STREAM_FAULTS,
 	type FaultSetting,
 	type NamedFault,
-} from '../gateway/faults/catalogue';
+} from '../../gateway/faults/catalogue';
 
 /** Refusals by which nothing was done. */
 const REFUSALS = [

@@ -1,5 +1,5 @@
-import { pictureBelongsTo, sizeOf } from '../gateway';
-import { sampleOf } from '../gateway/responses/sample';
+import { pictureBelongsTo, sizeOf } from '../../gateway';
+import { sampleOf } from '../../gateway/responses/sample';
 import { setTheScene } from './support/client';
 import { BLUE, dataUrl, pngOf, RED } from './support/pictures';
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { setTheScene } from './support/client';
-import { errorReply } from '../gateway';
+import { errorReply } from '../../gateway';
 import { dataUrl, pngOf, RED } from './support/pictures';
 
 const SMALL = { model: 'aurora-text-1' };

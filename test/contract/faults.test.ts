@@ -6,7 +6,7 @@ import {
 	startSniffer,
 	statusFault,
 	type FaultRule,
-} from '../gateway/faults/catalogue';
+} from '../../gateway/faults/catalogue';
 import { setTheScene } from './support/client';
 
 /** A gateway at which things go wrong by rules. */

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { errorReply, startGateway, statusOf, type Exchange } from '../gateway';
+import { errorReply, startGateway, statusOf, type Exchange } from '../../gateway';
 import { setTheScene } from './support/client';
 
 const aTick = async () => await new Promise(setImmediate);

@@ -1,5 +1,5 @@
-import type { GatewayOptions } from '../gateway';
-import { pictureBelongsTo, sizeOf } from '../gateway';
+import type { GatewayOptions } from '../../gateway';
+import { pictureBelongsTo, sizeOf } from '../../gateway';
 import { PICTURE, setTheScene, type Answer } from './support/client';
 import { BLUE, dataUrl, opaquePng, pixel, pngOf, RED } from './support/pictures';
 

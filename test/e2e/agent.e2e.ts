@@ -1,11 +1,16 @@
-import { pictureBelongsTo } from '../gateway';
+import { pictureBelongsTo } from '../../gateway';
 import { arrange, until, type Stage } from './arrange';
 import { openBrowser, story, type Browser } from './browser';
 import { Editor } from './browser-editor';
-import type { Running } from './stage/n8n';
-import type { Rest } from './stage/rest';
-import { CREDENTIAL, exampleWorkflows, withCredential, type WorkflowFile } from './stage/stage';
-import { posted, streamed, type Streamed } from './stage/webhook';
+import type { Running } from '../../scripts/n8n/n8n';
+import type { Rest } from '../../scripts/n8n/rest';
+import {
+	CREDENTIAL,
+	exampleWorkflows,
+	withCredential,
+	type WorkflowFile,
+} from '../../scripts/n8n/stage';
+import { posted, streamed, type Streamed } from '../../scripts/n8n/webhook';
 import { chatModel, MANUAL, ours, serves } from './workflows';
 
 type Node = WorkflowFile['nodes'][number];

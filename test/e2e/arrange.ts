@@ -1,15 +1,15 @@
-import { startGateway, type Gateway, type GatewayOptions } from '../gateway';
-import type { N8n, Running, StartOptions } from './stage/n8n';
-import { Rest } from './stage/rest';
+import { startGateway, type Gateway, type GatewayOptions } from '../../gateway';
+import type { N8n, Running, StartOptions } from '../../scripts/n8n/n8n';
+import { Rest } from '../../scripts/n8n/rest';
 import {
 	importCredential,
 	importWorkflows,
 	setStage,
 	type StageOptions,
 	type WorkflowFile,
-} from './stage/stage';
+} from '../../scripts/n8n/stage';
 
-export { until } from './stage/until';
+export { until } from '../../scripts/n8n/until';
 
 /** A gateway and an n8n with the package, a credential for that gateway and some workflows. */
 export interface Stage {

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { until } from './stage/until';
+import { until } from '../../scripts/n8n/until';
 import { clearNotes, type Area, type Browser } from './browser';
 
 /** n8n's editor as its users see it: a canvas, the panel of nodes, an open node. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { chromium, selectors, type Locator, type Page } from 'playwright-core';
 import { CHROMIUM } from './chromium';
-import { dataFolder } from './stage/folders';
-import type { Owner, Running } from './stage/n8n';
-import { until } from './stage/until';
+import { dataFolder } from '../../scripts/n8n/folders';
+import type { Owner, Running } from '../../scripts/n8n/n8n';
+import { until } from '../../scripts/n8n/until';
 
 /** A part of the window, in pixels. */
 export interface Area {

@@ -2,13 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { runCommand } from './stage/command';
-import { dataFolder } from './stage/folders';
-import { freePort, isFree } from './stage/port';
-import { PROJECT } from './stage/package';
-import { Rest } from './stage/rest';
-import { exampleWorkflows } from './stage/stage';
-import { until } from './stage/until';
+import { runCommand } from '../../scripts/n8n/command';
+import { dataFolder } from '../../scripts/n8n/folders';
+import { freePort, isFree } from '../../scripts/n8n/port';
+import { PROJECT } from '../../scripts/n8n/package';
+import { Rest } from '../../scripts/n8n/rest';
+import { exampleWorkflows } from '../../scripts/n8n/stage';
+import { until } from '../../scripts/n8n/until';
 
 interface Session {
 	child: ChildProcess;

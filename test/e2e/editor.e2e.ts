@@ -1,15 +1,15 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorReply, pictureBelongsTo, startGateway, type Gateway } from '../gateway';
+import { errorReply, pictureBelongsTo, startGateway, type Gateway } from '../../gateway';
 import { openBrowser, story, type Browser } from './browser';
 import { boxOf, CredentialWindow, drawn, Editor } from './browser-editor';
-import { runCommand } from './stage/command';
-import { dataFolder } from './stage/folders';
-import type { N8n, Running } from './stage/n8n';
-import { PACKAGE, packPackage, PROJECT } from './stage/package';
-import { Rest } from './stage/rest';
-import { FILES, setStage, type WorkflowFile } from './stage/stage';
-import { until } from './stage/until';
+import { runCommand } from '../../scripts/n8n/command';
+import { dataFolder } from '../../scripts/n8n/folders';
+import type { N8n, Running } from '../../scripts/n8n/n8n';
+import { PACKAGE, packPackage, PROJECT } from '../../scripts/n8n/package';
+import { Rest } from '../../scripts/n8n/rest';
+import { FILES, setStage, type WorkflowFile } from '../../scripts/n8n/stage';
+import { until } from '../../scripts/n8n/until';
 import { byId, inARow, MANUAL, ours } from './workflows';
 
 let gateway: Gateway;

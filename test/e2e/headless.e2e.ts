@@ -2,10 +2,16 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { drawPicture, pictureBelongsTo, sizeOf } from '../gateway';
+import { drawPicture, pictureBelongsTo, sizeOf } from '../../gateway';
 import { arrange, type Stage } from './arrange';
-import { runCommand } from './stage/command';
-import { exampleWorkflows, FILES, importWorkflows, type WorkflowFile } from './stage/stage';
+import { runCommand } from '../../scripts/n8n/command';
+import { PROJECT } from '../../scripts/n8n/package';
+import {
+	exampleWorkflows,
+	FILES,
+	importWorkflows,
+	type WorkflowFile,
+} from '../../scripts/n8n/stage';
 import {
 	fetched,
 	fields,
@@ -199,7 +205,10 @@ describe('n8n execute', () => {
 describe('the nodes that ship with n8n', () => {
 	test('all load, as in its container', async () => {
 		const { node, folder: installed } = stage.n8n.installation;
-		const output = await runCommand(node, [join(__dirname, 'stage', 'load-nodes.js'), installed]);
+		const output = await runCommand(node, [
+			join(PROJECT, 'scripts', 'n8n', 'load-nodes.js'),
+			installed,
+		]);
 		const { count, faults } = JSON.parse(output.trim().split('\n').at(-1) ?? '') as {
 			count: number;
 			faults: string[];

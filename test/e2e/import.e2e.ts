@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pictureBelongsTo, startGateway, type Gateway } from '../gateway';
+import { pictureBelongsTo, startGateway, type Gateway } from '../../gateway';
 import { arrange, type Stage } from './arrange';
 import { openBrowser, story, type Browser } from './browser';
 import { Editor } from './browser-editor';
-import type { Running } from './stage/n8n';
-import { PROJECT } from './stage/package';
-import type { Rest } from './stage/rest';
-import { CREDENTIAL, type WorkflowFile } from './stage/stage';
+import type { Running } from '../../scripts/n8n/n8n';
+import { PROJECT } from '../../scripts/n8n/package';
+import type { Rest } from '../../scripts/n8n/rest';
+import { CREDENTIAL, type WorkflowFile } from '../../scripts/n8n/stage';
 
 const EXAMPLE = join(PROJECT, 'examples', 'first-workflow.json');
 

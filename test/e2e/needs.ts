@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { CHROMIUM } from './chromium';
-import { freePort } from './stage/port';
-import { hasRedis, postgresPrograms } from './stage/services';
+import { freePort } from '../../scripts/n8n/port';
+import { hasRedis, postgresPrograms } from '../../scripts/n8n/services';
 
 /** A program that tests need, and how it is told that a file of tests needs it. */
 interface Need {

@@ -1,10 +1,10 @@
-import { drawPicture, pictureBelongsTo, type FormRecord } from '../gateway';
+import { drawPicture, pictureBelongsTo, type FormRecord } from '../../gateway';
 import { arrange, type Stage } from './arrange';
-import { exampleWorkflows, type WorkflowFile } from './stage/stage';
-import type { Running } from './stage/n8n';
-import type { Rest } from './stage/rest';
-import { until } from './stage/until';
-import { posted, served, streamed } from './stage/webhook';
+import { exampleWorkflows, type WorkflowFile } from '../../scripts/n8n/stage';
+import type { Running } from '../../scripts/n8n/n8n';
+import type { Rest } from '../../scripts/n8n/rest';
+import { until } from '../../scripts/n8n/until';
+import { posted, served, streamed } from '../../scripts/n8n/webhook';
 import { image, inARow, webhook } from './workflows';
 
 const PICTURE: WorkflowFile = inARow('picture', [

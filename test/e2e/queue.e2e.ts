@@ -1,15 +1,15 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pictureBelongsTo } from '../gateway';
+import { pictureBelongsTo } from '../../gateway';
 import { arrange, until, type Stage } from './arrange';
 import * as workflows from './queue.workflows';
-import { dataFolder } from './stage/folders';
-import type { Running } from './stage/n8n';
-import { freePort } from './stage/port';
-import type { Execution, Rest } from './stage/rest';
-import { startAll, startPostgres, startRedis, type Service } from './stage/services';
-import { withCredential, type WorkflowFile } from './stage/stage';
-import { posted } from './stage/webhook';
+import { dataFolder } from '../../scripts/n8n/folders';
+import type { Running } from '../../scripts/n8n/n8n';
+import { freePort } from '../../scripts/n8n/port';
+import type { Execution, Rest } from '../../scripts/n8n/rest';
+import { startAll, startPostgres, startRedis, type Service } from '../../scripts/n8n/services';
+import { withCredential, type WorkflowFile } from '../../scripts/n8n/stage';
+import { posted } from '../../scripts/n8n/webhook';
 
 const NAME = 'queue';
 

@@ -1,4 +1,4 @@
-import type { WorkflowFile } from './stage/stage';
+import type { WorkflowFile } from '../../scripts/n8n/stage';
 import { byId, image, inARow, ours, respondedWithFile, webhook } from './workflows';
 
 type Node = WorkflowFile['nodes'][number];

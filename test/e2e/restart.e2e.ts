@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pictureBelongsTo } from '../gateway';
+import { pictureBelongsTo } from '../../gateway';
 import { arrange, type Stage } from './arrange';
-import { everySeconds, exampleWorkflows } from './stage/stage';
-import type { Running } from './stage/n8n';
-import type { Rest } from './stage/rest';
-import { until } from './stage/until';
-import { posted } from './stage/webhook';
+import { everySeconds, exampleWorkflows } from '../../scripts/n8n/stage';
+import type { Running } from '../../scripts/n8n/n8n';
+import type { Rest } from '../../scripts/n8n/rest';
+import { until } from '../../scripts/n8n/until';
+import { posted } from '../../scripts/n8n/webhook';
 import { image, inARow, ours, respondedWithFile, webhook } from './workflows';
 
 const DRAW = inARow('draw', [

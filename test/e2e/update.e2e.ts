@@ -1,15 +1,21 @@
 import { join } from 'node:path';
 import manifest from '../../package.json';
-import { pictureBelongsTo } from '../gateway';
+import { pictureBelongsTo } from '../../gateway';
 import { arrange, type Stage } from './arrange';
 import { openBrowser, story, type Browser } from './browser';
 import { Editor } from './browser-editor';
-import { dataFolder } from './stage/folders';
-import type { Running, StartOptions } from './stage/n8n';
-import { PACKAGE, packPackage, removePackage, repackPackage, installOver } from './stage/package';
-import type { Rest } from './stage/rest';
-import { withCredential, type WorkflowFile } from './stage/stage';
-import { posted } from './stage/webhook';
+import { dataFolder } from '../../scripts/n8n/folders';
+import type { Running, StartOptions } from '../../scripts/n8n/n8n';
+import {
+	PACKAGE,
+	packPackage,
+	removePackage,
+	repackPackage,
+	installOver,
+} from '../../scripts/n8n/package';
+import type { Rest } from '../../scripts/n8n/rest';
+import { withCredential, type WorkflowFile } from '../../scripts/n8n/stage';
+import { posted } from '../../scripts/n8n/webhook';
 import { byId, image, inARow, ours, respondedWithFile, webhook } from './workflows';
 
 const LOWER = manifest.version;

@@ -1,4 +1,4 @@
-import type { WorkflowFile } from './stage/stage';
+import type { WorkflowFile } from '../../scripts/n8n/stage';
 
 type Node = WorkflowFile['nodes'][number];
 type Connections = Record<

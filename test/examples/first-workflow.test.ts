@@ -10,7 +10,7 @@ import type {
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
-import { pictureBelongsTo, sizeOf } from '../gateway';
+import { pictureBelongsTo, sizeOf } from '../../gateway';
 import { imageNode, startStory, textNode, type Story } from '../nodes/arrange';
 import {
 	readBinary,
@@ -19,7 +19,7 @@ import {
 	type BinaryStorage,
 	type WorkflowJson,
 	type WorkflowRun,
-} from '../support/engine';
+} from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 
 let story: Story;

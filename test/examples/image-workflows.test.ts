@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { drawPicture, pictureBelongsTo, type FormRecord } from '../gateway';
+import { drawPicture, pictureBelongsTo, type FormRecord } from '../../gateway';
 import { imageNode, startStory, textNode, type Story } from '../nodes/arrange';
 import { TaskBooks } from '../nodes/image.arrange';
 import {
@@ -14,7 +14,7 @@ import {
 	type RunWorkflowOptions,
 	type WorkflowJson,
 	type WorkflowRun,
-} from '../support/engine';
+} from '../../scripts/engine/index';
 
 const books = new TaskBooks();
 let story: Story;

@@ -11,7 +11,7 @@ import {
 	type RunWorkflowOptions,
 	type WorkflowJson,
 	type WorkflowRun,
-} from '../support/engine';
+} from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 
 let story: Story;

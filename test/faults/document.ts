@@ -1,5 +1,5 @@
 import { adviceFor, EVERY_CONTROL } from '../../nodes/shared/client/advice';
-import { CONTRACT_STATUSES } from '../gateway/faults/catalogue';
+import { CONTRACT_STATUSES } from '../../gateway/faults/catalogue';
 import { MATRIX, type Expectation, type Impossible, type Row } from './matrix';
 import { ALL_PLACES, API_PLACES, PLACES, type Place } from './places';
 import { STATUS_WORDS } from './words';

@@ -15,7 +15,7 @@ import {
 	STREAM_FAULTS,
 	type ErrorContent,
 	type NamedFault,
-} from '../gateway/faults/catalogue';
+} from '../../gateway/faults/catalogue';
 import { ALL_PLACES, API_PLACES, kindOf, knowsTask, type Kind, type Place } from './places';
 import { MODES, type BadAddress, type Hurry, type Mode } from './range';
 import type { Advice } from '../../nodes/shared/client/advice';

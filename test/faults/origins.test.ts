@@ -1,4 +1,4 @@
-import { startSniffer, type Sniffer } from '../gateway/faults/catalogue';
+import { startSniffer, type Sniffer } from '../../gateway/faults/catalogue';
 import {
 	createResponse,
 	editImage,
@@ -11,8 +11,8 @@ import {
 	waitForTask,
 	type Story,
 } from '../nodes/arrange';
-import { storeBinaryInMemory } from '../support/engine';
-import { Container, SsrfProtectionConfig } from '../support/engine/core-modules';
+import { storeBinaryInMemory } from '../../scripts/engine/index';
+import { Container, SsrfProtectionConfig } from '../../scripts/engine/core-modules';
 import { findSecret } from '../support/secrets';
 
 // The gateway may be reached by its name, 127.0.0.1 may not. n8n reads this once.

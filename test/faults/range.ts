@@ -1,7 +1,7 @@
 import tls from 'node:tls';
 import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import type { ImageTask } from '../gateway';
+import type { ImageTask } from '../../gateway';
 import {
 	freePort,
 	newAuthority,
@@ -11,7 +11,7 @@ import {
 	type NamedFault,
 	type Sniffer,
 	type TlsFront,
-} from '../gateway/faults/catalogue';
+} from '../../gateway/faults/catalogue';
 import {
 	createResponse,
 	editImage,
@@ -26,7 +26,7 @@ import {
 	waitForTask,
 	type Story,
 } from '../nodes/arrange';
-import { newRecord, runNode, type RunNodeOptions } from '../support/engine';
+import { newRecord, runNode, type RunNodeOptions } from '../../scripts/engine/index';
 import { watchRejections, type RejectionWatch } from '../support/rejections';
 import { expectNoSecret } from '../support/secrets';
 import { PLACES, type Place } from './places';

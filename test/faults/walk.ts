@@ -1,5 +1,9 @@
 import { EVERY_CONTROL } from '../../nodes/shared/client/advice';
-import { storeBinaryInMemory, storeBinaryOnDisk, type BinaryStorage } from '../support/engine';
+import {
+	storeBinaryInMemory,
+	storeBinaryOnDisk,
+	type BinaryStorage,
+} from '../../scripts/engine/index';
 import { MATRIX, type Expectation, type Row } from './matrix';
 import { ALL_PLACES, factsOf, type Place } from './places';
 import { Range, type Mode, type Outcome } from './range';

@@ -8,10 +8,15 @@ import {
 } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import type { Time } from '../../nodes/shared/client/time';
 import { execute, type Resource } from '../../nodes/shared/n8n/operation';
-import { startGateway, type Gateway, type GatewayOptions, type ImageTask } from '../gateway';
-import { runNode, runNodeToError, type RunNodeOptions, type RunRecord } from '../support/engine';
+import { startGateway, type Gateway, type GatewayOptions, type ImageTask } from '../../gateway';
+import {
+	runNode,
+	runNodeToError,
+	type RunNodeOptions,
+	type RunRecord,
+} from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
-import { VirtualTime } from '../support/virtual-time';
+import { VirtualTime } from '../../scripts/engine/virtual-time';
 
 /** A node of ours, its waits on a clock that the test drives. */
 function onTime(node: INodeType, resources: Resource[], time: Time): INodeType {

@@ -5,13 +5,13 @@ import type { IDataObject, ITaskData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { supplyChatModel } from '../../nodes/LmChatModelAccess/supply-model';
-import type { Gateway, GatewayOptions } from '../gateway';
-import { startGateway } from '../gateway';
-import { newRecord, NODE_NAME, prepareNode, type RunRecord } from '../support/engine';
-import { recordingInto } from '../support/engine/host';
-import { trackHelpers } from '../support/engine/time-tracking';
+import type { Gateway, GatewayOptions } from '../../gateway';
+import { startGateway } from '../../gateway';
+import { newRecord, NODE_NAME, prepareNode, type RunRecord } from '../../scripts/engine/index';
+import { recordingInto } from '../../scripts/engine/host';
+import { trackHelpers } from '../../scripts/engine/time-tracking';
 import { expectNoSecret } from '../support/secrets';
-import { VirtualTime } from '../support/virtual-time';
+import { VirtualTime } from '../../scripts/engine/virtual-time';
 import { byId, type Access } from './arrange';
 
 /** What n8n's agents and chains see of a model. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { NodeHelpers, type INode, type INodeProperties } from 'n8n-workflow';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { create } from '../../nodes/ModelAccess/actions/response/create.operation';
-import { prepareNode } from '../support/engine';
+import { prepareNode } from '../../scripts/engine/index';
 import { byId } from './arrange';
 
 const node = new LmChatModelAccess();

@@ -2,7 +2,7 @@ import { HumanMessage } from '@langchain/core/messages';
 import { NodeApiError, NodeOperationError, type IDataObject } from 'n8n-workflow';
 import { IN_DOUBT_ADVICE } from '../../nodes/shared/client/failure';
 import { STATUS_TABLE } from '../../nodes/shared/client/status-table';
-import type { Fault } from '../gateway';
+import type { Fault } from '../../gateway';
 import { expectNoSecret } from '../support/secrets';
 import { cancelledAfter, type ShownError } from './arrange';
 import { chunksOf, startChat, type ChatStory, type LangChainModel } from './chat-model.arrange';

@@ -3,7 +3,7 @@ import { StringOutputParser } from '@langchain/core/output_parsers';
 import { DynamicStructuredTool, DynamicTool, tool } from '@langchain/core/tools';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
-import { drawPicture } from '../gateway';
+import { drawPicture } from '../../gateway';
 import { byId } from './arrange';
 import {
 	chunksOf,

@@ -1,7 +1,7 @@
 import type { IHttpRequestOptions, IRequestOptions } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { startGateway, type Gateway } from '../gateway';
-import { newRecord, requestAs, runCredentialTest } from '../support/engine';
+import { startGateway, type Gateway } from '../../gateway';
+import { newRecord, requestAs, runCredentialTest } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import type { Access } from './arrange';
 

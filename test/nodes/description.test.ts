@@ -11,7 +11,7 @@ import {
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { ModelAccess } from '../../nodes/ModelAccess/ModelAccess.node';
 import { ModelAccessImage } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
-import { prepareNode } from '../support/engine';
+import { prepareNode } from '../../scripts/engine/index';
 
 /** Names and defaults of parameters: saved in people's workflows, they never change. */
 interface Shape {

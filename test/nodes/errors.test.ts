@@ -1,5 +1,5 @@
-import { errorReply, type RouteName } from '../gateway';
-import { storeBinaryInMemory, type FailedRun } from '../support/engine';
+import { errorReply, type RouteName } from '../../gateway';
+import { storeBinaryInMemory, type FailedRun } from '../../scripts/engine/index';
 import {
 	breakNetwork,
 	createResponse,

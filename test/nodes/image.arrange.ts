@@ -1,7 +1,7 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import type { Gateway, ImageTask } from '../gateway';
-import { runWorkflow, type RunWorkflowOptions, type WorkflowRun } from '../support/engine';
+import type { Gateway, ImageTask } from '../../gateway';
+import { runWorkflow, type RunWorkflowOptions, type WorkflowRun } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import { imageNode, textNode, type Story } from './arrange';
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { drawPicture, pictureBelongsTo, type Fault } from '../gateway';
+import { drawPicture, pictureBelongsTo, type Fault } from '../../gateway';
 import {
 	readBinary,
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
 	type BinaryStorage,
-} from '../support/engine';
+} from '../../scripts/engine/index';
 import { generateImage, getTask, shown, startStory, type Story } from './arrange';
 import { TaskBooks } from './image.arrange';
 

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { drawPicture, pictureBelongsTo, startGateway, type Fault } from '../gateway';
+import { drawPicture, pictureBelongsTo, startGateway, type Fault } from '../../gateway';
 import {
 	readBinary,
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
 	type BinaryStorage,
-} from '../support/engine';
+} from '../../scripts/engine/index';
 import {
 	generateImage,
 	getTask,

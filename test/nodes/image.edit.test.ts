@@ -2,7 +2,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow'
 import { createHash } from 'node:crypto';
 import { PNG } from 'pngjs';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { drawPicture, pictureBelongsTo, sizeOf, type FormRecord } from '../gateway';
+import { drawPicture, pictureBelongsTo, sizeOf, type FormRecord } from '../../gateway';
 import {
 	prepareNode,
 	readBinary,
@@ -10,7 +10,7 @@ import {
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
 	type RunNodeOptions,
-} from '../support/engine';
+} from '../../scripts/engine/index';
 import { editImage, generateImage, imageNode, shown, startStory, type Story } from './arrange';
 import { TaskBooks } from './image.arrange';
 

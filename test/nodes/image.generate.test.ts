@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
-import { pictureBelongsTo, sizeOf } from '../gateway';
-import { readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../support/engine';
+import { pictureBelongsTo, sizeOf } from '../../gateway';
+import { readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
 import { byId, generateImage, itemsOf, startStory, type Story } from './arrange';
 
 let story: Story;

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { drawPicture, pictureBelongsTo, type FormRecord } from '../gateway';
-import { readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../support/engine';
+import { drawPicture, pictureBelongsTo, type FormRecord } from '../../gateway';
+import { readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
 import {
 	cancelledAfter,
 	editImage,

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
-import { errorReply, type Exchange, type Fault } from '../gateway';
-import { newRecord, storeBinaryInMemory, storeBinaryOnDisk } from '../support/engine';
+import { errorReply, type Exchange, type Fault } from '../../gateway';
+import { newRecord, storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
 import {
 	cancelledAfter,
 	editImage,

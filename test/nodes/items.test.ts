@@ -1,5 +1,5 @@
-import { pictureBelongsTo } from '../gateway';
-import { readBinary, storeBinaryInMemory } from '../support/engine';
+import { pictureBelongsTo } from '../../gateway';
+import { readBinary, storeBinaryInMemory } from '../../scripts/engine/index';
 import {
 	createResponse,
 	generateImage,

@@ -1,7 +1,7 @@
 import type { INodeListSearchResult } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { errorReply, type RequestRecord } from '../gateway';
-import { newRecord, runListSearch } from '../support/engine';
+import { errorReply, type RequestRecord } from '../../gateway';
+import { newRecord, runListSearch } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import {
 	createResponse,

@@ -3,13 +3,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { drawPicture } from '../gateway';
+import { drawPicture } from '../../gateway';
 import {
 	newRecord,
 	runCredentialTest,
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
-} from '../support/engine';
+} from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import {
 	byId,

@@ -1,7 +1,7 @@
 import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
-import { drawPicture, pictureBelongsTo, sizeOf } from '../gateway';
-import { readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../support/engine';
+import { drawPicture, pictureBelongsTo, sizeOf } from '../../gateway';
+import { readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
 import { createResponse, generateImage, itemsOf, shown, startStory, type Story } from './arrange';
 
 let story: Story;

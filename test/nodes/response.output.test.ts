@@ -2,8 +2,13 @@ import { createRequire } from 'node:module';
 import type { DynamicStructuredTool } from '@langchain/core/tools';
 import { SupplyDataContext } from 'n8n-core';
 import type { IDataObject, INode, INodeExecutionData, INodeType } from 'n8n-workflow';
-import { pictureBelongsTo } from '../gateway';
-import { prepareNode, readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../support/engine';
+import { pictureBelongsTo } from '../../gateway';
+import {
+	prepareNode,
+	readBinary,
+	storeBinaryInMemory,
+	storeBinaryOnDisk,
+} from '../../scripts/engine/index';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { createResponse, itemsOf, shown, startStory, textNode, type Story } from './arrange';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { IDataObject } from 'n8n-workflow';
-import type { Fault } from '../gateway';
-import { newRecord, storeBinaryInMemory } from '../support/engine';
+import type { Fault } from '../../gateway';
+import { newRecord, storeBinaryInMemory } from '../../scripts/engine/index';
 import {
 	cancelledAfter,
 	createResponse,

@@ -1,5 +1,5 @@
-import { startGateway } from '../gateway';
-import { storeBinaryInMemory, type FailedRun } from '../support/engine';
+import { startGateway } from '../../gateway';
+import { storeBinaryInMemory, type FailedRun } from '../../scripts/engine/index';
 import { findSecret } from '../support/secrets';
 import {
 	breakNetwork,

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
-import { pictureBelongsTo, sizeOf } from '../gateway';
-import { readBinary, storeBinaryInMemory } from '../support/engine';
+import { pictureBelongsTo, sizeOf } from '../../gateway';
+import { readBinary, storeBinaryInMemory } from '../../scripts/engine/index';
 import { getTask, itemsOf, startStory, submitted, waitForTask, type Story } from './arrange';
 
 let story: Story;

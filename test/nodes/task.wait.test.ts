@@ -1,6 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
-import { pictureBelongsTo } from '../gateway';
-import { newRecord, readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../support/engine';
+import { pictureBelongsTo } from '../../gateway';
+import {
+	newRecord,
+	readBinary,
+	storeBinaryInMemory,
+	storeBinaryOnDisk,
+} from '../../scripts/engine/index';
 import {
 	cancelledAfter,
 	generateImage,

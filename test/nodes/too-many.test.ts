@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { errorReply } from '../gateway/faults';
+import { errorReply } from '../../gateway/faults';
 import { createResponse, generateImage, numbered, startStory, type Story } from './arrange';
 
 /*

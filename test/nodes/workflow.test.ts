@@ -1,7 +1,12 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { pictureBelongsTo } from '../gateway';
-import { readBinary, runWorkflow, storeBinaryInMemory, type WorkflowRun } from '../support/engine';
+import { pictureBelongsTo } from '../../gateway';
+import {
+	readBinary,
+	runWorkflow,
+	storeBinaryInMemory,
+	type WorkflowRun,
+} from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import {
 	cancelledAfter,

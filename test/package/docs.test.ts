@@ -24,8 +24,8 @@ import {
 	waitForTask,
 	type Story,
 } from '../nodes/arrange';
-import { SMOKE_VERSIONS } from '../e2e/stage/installation';
-import { storeBinaryInMemory } from '../support/engine';
+import { SMOKE_VERSIONS } from '../../scripts/n8n/installation';
+import { storeBinaryInMemory } from '../../scripts/engine/index';
 import { filesBelow, manifest, project } from './built';
 
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];

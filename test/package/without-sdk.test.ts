@@ -3,8 +3,8 @@ import { SupplyDataContext } from 'n8n-core';
 import type { INodeType, ISupplyDataFunctions } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { byId, generateImage, getModels, type ShownError } from '../nodes/arrange';
-import { startGateway, type Gateway } from '../gateway';
-import { prepareNode, runNode, type RunNodeOptions } from '../support/engine';
+import { startGateway, type Gateway } from '../../gateway';
+import { prepareNode, runNode, type RunNodeOptions } from '../../scripts/engine/index';
 import { classFiles, install } from './built';
 
 // The package as an older n8n has it: beside n8n-workflow, and without the kit for AI nodes.

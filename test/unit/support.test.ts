@@ -33,9 +33,9 @@ import {
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
 	type BinaryStorage,
-} from '../support/engine';
+} from '../../scripts/engine/index';
 import { expectNoSecret, findSecret } from '../support/secrets';
-import { VirtualTime } from '../support/virtual-time';
+import { VirtualTime } from '../../scripts/engine/virtual-time';
 
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;

@@ -1,11 +1,11 @@
 import { Agent, request } from 'undici';
-import { VirtualTime } from '../../support/virtual-time';
+import { VirtualTime } from '../../../scripts/engine/virtual-time';
 import {
 	startGateway,
 	type DefaultKeyName,
 	type Gateway,
 	type GatewayOptions,
-} from '../../gateway';
+} from '../../../gateway';
 
 /** What came back, read to its end. */
 export class Answer {

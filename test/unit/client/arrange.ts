@@ -9,7 +9,7 @@ import {
 	type GatewayRequest,
 	type Transport,
 } from '../../../nodes/shared/client/transport';
-import { VirtualTime } from '../../support/virtual-time';
+import { VirtualTime } from '../../../scripts/engine/virtual-time';
 
 /** The key of every client here. */
 export const KEY = 'sk-live-51+Qx/9vRt_2mZ~7pLk';

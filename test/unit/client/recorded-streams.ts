@@ -2,7 +2,7 @@ import type { Client } from '../../../nodes/shared/client/request';
 import type { CreatedResponse } from '../../../nodes/shared/client/response';
 import { streamResponse } from '../../../nodes/shared/client/response-stream';
 import type { GatewayRequest, OpenReply, Transport } from '../../../nodes/shared/client/transport';
-import { startGateway } from '../../gateway';
+import { startGateway } from '../../../gateway';
 import { arrange, failureOf, type Arrangement } from './arrange';
 
 export const BODY = { model: 'text-1', input: 'Hello' };

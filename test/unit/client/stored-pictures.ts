@@ -1,6 +1,6 @@
 import type { Storage, StoredReply } from '../../../nodes/shared/client/download';
 import { TransportFault, type Headers } from '../../../nodes/shared/client/transport';
-import type { VirtualTime } from '../../support/virtual-time';
+import type { VirtualTime } from '../../../scripts/engine/virtual-time';
 
 /** What happens next while a body is read: bytes come, nothing comes, or it breaks. */
 export type Step = Uint8Array | { pause: number } | TransportFault;

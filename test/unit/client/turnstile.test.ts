@@ -1,6 +1,6 @@
 import fc from '../../support/fast-check';
 import { Turnstile, type Place } from '../../../nodes/shared/client/turnstile';
-import { VirtualTime } from '../../support/virtual-time';
+import { VirtualTime } from '../../../scripts/engine/virtual-time';
 
 const time = new VirtualTime();
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-import type { VirtualTime } from '../virtual-time';
+import type { VirtualTime } from './virtual-time';
 
 /** A helper as the engine hands it to a node. */
 type Helper = (this: unknown, ...args: unknown[]) => Promise<unknown>;

@@ -6,17 +6,14 @@ import type {
 	INodeExecutionData,
 	INodeType,
 } from 'n8n-workflow';
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import {
-	ModelAccess,
-	resources as textResources,
-} from '../../nodes/ModelAccess/ModelAccess.node.js';
+import { ModelAccessApi } from '../credentials/ModelAccessApi.credentials';
+import { ModelAccess, resources as textResources } from '../nodes/ModelAccess/ModelAccess.node.js';
 import {
 	ModelAccessImage,
 	resources as imageResources,
-} from '../../nodes/ModelAccessImage/ModelAccessImage.node.js';
-import type { Time } from '../../nodes/shared/client/time';
-import { execute, type Resource } from '../../nodes/shared/n8n/operation';
+} from '../nodes/ModelAccessImage/ModelAccessImage.node.js';
+import type { Time } from '../nodes/shared/client/time';
+import { execute, type Resource } from '../nodes/shared/n8n/operation';
 
 /** Our nodes and the credential that they use. */
 export interface OwnNodes {

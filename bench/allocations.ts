@@ -12,7 +12,7 @@ interface Place {
 /** Bytes from one sample to the next, on average. */
 const INTERVAL = 1024;
 
-const SOURCES = join(__dirname, '..', '..', 'nodes');
+const SOURCES = join(__dirname, '..', 'nodes');
 const BUNDLED = /node_modules\/(zod|eventsource-parser|p-limit|yocto-queue)\//;
 
 /** Our nodes and what is bundled with them; what n8n allocates is its own affair. */

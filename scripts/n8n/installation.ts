@@ -112,7 +112,7 @@ export function isAtLeast(version: string, [major, minor]: Minor): boolean {
 	return itsMajor > major || (itsMajor === major && itsMinor >= minor);
 }
 
-const HERE = join(__dirname, '..');
+const HERE = __dirname;
 
 /**
  * Makes sure that an n8n is on the disk. It is kept outside the checkout, so that a fresh clone

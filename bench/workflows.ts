@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
-import { byId, MANUAL, ours as oursWithout, webhook } from '../e2e/workflows';
-import { CREDENTIAL, type WorkflowFile } from '../e2e/stage/stage';
+import { byId, MANUAL, ours as oursWithout, webhook } from '../test/e2e/workflows';
+import { CREDENTIAL, type WorkflowFile } from '../scripts/n8n/stage';
 
 type Node = WorkflowFile['nodes'][number];
 type Settings = Record<string, unknown>;

@@ -1,10 +1,10 @@
 import { ExecuteContext } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
-import { createResponse, generateImage, numbered, startStory, type Story } from '../nodes/arrange';
-import { CredentialsInMemory } from '../support/engine/credentials';
-import { allocatedBy } from './allocations';
-import { Wire } from './wire';
-import { storeBinaryOnDisk, type BinaryStorage } from '../support/engine';
+import { createResponse, generateImage, numbered, startStory, type Story } from './nodes/arrange';
+import { CredentialsInMemory } from '../scripts/engine/credentials';
+import { allocatedBy } from '../bench/allocations';
+import { Wire } from '../bench/wire';
+import { storeBinaryOnDisk, type BinaryStorage } from '../scripts/engine/index';
 
 /*
  * What `npm run bench` measures depends on the machine. This does not: it counts what the work

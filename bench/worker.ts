@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { PROJECT } from '../e2e/stage/package';
+import { PROJECT } from '../scripts/n8n/package';
 import { doJob, type Done, type Job, type JobAccess } from './jobs';
 
 /**

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { N8n } from '../e2e/stage/n8n';
-import { ForeignModules } from '../e2e/stage/resolutions';
-import { Rest } from '../e2e/stage/rest';
-import { CREDENTIAL, setStage, type WorkflowFile } from '../e2e/stage/stage';
+import type { N8n } from '../scripts/n8n/n8n';
+import { ForeignModules } from '../scripts/n8n/resolutions';
+import { Rest } from '../scripts/n8n/rest';
+import { CREDENTIAL, setStage, type WorkflowFile } from '../scripts/n8n/stage';
 import { Marks, Probe, type Marked } from './marks';
 import type { Service } from './service';
 import {

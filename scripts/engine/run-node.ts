@@ -14,7 +14,7 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 
-import type { VirtualTime } from '../virtual-time';
+import type { VirtualTime } from './virtual-time';
 import { CredentialsInMemory, type WithCredentials } from './credentials';
 import { buildAdditionalData, newRecord, prepareHost, recordingInto, type RunRecord } from './host';
 import {

@@ -7,10 +7,10 @@ export {
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
 	type BinaryStorage,
-} from './engine/binary-storage';
-export type { CredentialData, WithCredentials } from './engine/credentials';
-export { newRecord, type LogEntry, type RunRecord } from './engine/host';
-export type { NodeSource } from './engine/node-types';
+} from './binary-storage';
+export type { CredentialData, WithCredentials } from './credentials';
+export { newRecord, type LogEntry, type RunRecord } from './host';
+export type { NodeSource } from './node-types';
 export {
 	INPUT_NAME,
 	NODE_NAME,
@@ -21,7 +21,7 @@ export {
 	type NodeRun,
 	type PreparedNode,
 	type RunNodeOptions,
-} from './engine/run-node';
+} from './run-node';
 export {
 	requestAs,
 	runCredentialTest,
@@ -29,10 +29,10 @@ export {
 	type RequestAsOptions,
 	type RunCredentialTestOptions,
 	type RunListSearchOptions,
-} from './engine/requests';
+} from './requests';
 export {
 	runWorkflow,
 	type RunWorkflowOptions,
 	type WorkflowJson,
 	type WorkflowRun,
-} from './engine/run-workflow';
+} from './run-workflow';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runCommand } from './command';
 
 /** The project's own folder. */
-export const PROJECT = join(__dirname, '..', '..', '..');
+export const PROJECT = join(__dirname, '..', '..');
 
 /** The package's name, as n8n puts it before the names of its nodes. */
 export const PACKAGE = 'n8n-nodes-model-access';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from '../e2e/stage/command';
+import { runCommand } from '../scripts/n8n/command';
 
 /** Well-known community packages from npm, which ours is weighed beside. */
 export const OTHER_PACKAGES = [

@@ -14,8 +14,8 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 
-import { coreNodes, type CoreNodeOptions } from '../core-nodes';
-import type { VirtualTime } from '../virtual-time';
+import { coreNodes, type CoreNodeOptions } from './core-nodes';
+import type { VirtualTime } from './virtual-time';
 import { CredentialsInMemory, type WithCredentials } from './credentials';
 import { buildAdditionalData, newRecord, prepareHost, recordingInto, type RunRecord } from './host';
 import { NodeTypesInMemory, declaredCredentials } from './node-types';

@@ -13,7 +13,7 @@ import type {
 	IRequestOptions,
 } from 'n8n-workflow';
 
-import type { VirtualTime } from '../virtual-time';
+import type { VirtualTime } from './virtual-time';
 import type { WithCredentials } from './credentials';
 import { newRecord, recordingInto, type RunRecord } from './host';
 import type { NodeSource } from './node-types';
