@@ -6,7 +6,7 @@ module.exports = {
 	testTimeout: 30_000,
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/e2e/'],
-	modulePathIgnorePatterns: ['<rootDir>/dist/'],
+	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.stryker-tmp/'],
 	setupFiles: ['reflect-metadata'],
 	transform: {
 		'^.+\\.[cm]?[jt]s$': [

@@ -1,0 +1,13 @@
+const base = require('../../jest.config.js');
+
+/** The tests of one file under mutation; `scripts/mutate.ts` adds `testMatch`. */
+module.exports = {
+	...base,
+	rootDir: '../..',
+	maxWorkers: 1,
+	// A mutant that never comes back costs this much.
+	testTimeout: 10_000,
+	runner: '<rootDir>/scripts/mutate/jest-runner.js',
+	testRunner: '<rootDir>/scripts/mutate/jest-circus.js',
+	watchman: false,
+};
