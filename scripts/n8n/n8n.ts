@@ -292,8 +292,11 @@ async function ready(address: string, child: ChildProcess): Promise<void> {
 		if (child.exitCode !== null || child.signalCode !== null) {
 			throw new Error(`n8n ended with code ${child.exitCode ?? child.signalCode}`);
 		}
+		// Not whatever else may answer at this port while n8n is on its way.
 		const isReady = await fetch(`${address}/healthz/readiness`)
-			.then(({ ok }) => ok)
+			.then(
+				async (reply) => reply.ok && ((await reply.json()) as { status?: string }).status === 'ok',
+			)
 			.catch(() => false);
 		if (isReady) return;
 		await new Promise((resolve) => setTimeout(resolve, 250));

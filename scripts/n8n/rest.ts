@@ -29,8 +29,10 @@ export class Rest {
 		const rest = new Rest(address);
 		// An older n8n calls itself ready a little before it is.
 		await until('the editor has its interface', async () => {
-			const { ok } = await fetch(`${address}/rest/settings`);
-			return ok;
+			return await fetch(`${address}/rest/settings`).then(
+				({ ok }) => ok,
+				() => false,
+			);
 		});
 		try {
 			await rest.call('POST', '/login', { emailOrLdapLoginId: email, password });

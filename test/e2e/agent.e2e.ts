@@ -166,6 +166,16 @@ function plain(content: unknown): string {
 
 const asked = () => stage.gateway.requests.filter(({ route }) => route === 'responses').length;
 
+/** Opens the editor's chat, unless n8n has left it open from the workflow before. */
+async function openChat(): Promise<void> {
+	const button = editor.at('workflow-chat-button');
+	await until('the chat is open', async () => {
+		if (await editor.at('chat-input').isVisible()) return true;
+		if (/open/i.test(await button.innerText())) await button.click();
+		return false;
+	});
+}
+
 /** Says something in the editor's chat, and waits for an answer like this. */
 async function chat(text: string, answer: RegExp): Promise<string> {
 	const input = editor.at('chat-input');
@@ -191,7 +201,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 	story('chats in the editor: three turns, of which one reckons twice', async () => {
 		const since = asked();
 		await editor.open('chat-agent');
-		await editor.at('workflow-chat-button').click();
+		await openChat();
 		await chat('Hello [[no-tools]]', /^You said: Hello/);
 		await chat(SUM, /Calculator says: .*42[^]*Calculator says: .*43/);
 		await chat(
@@ -296,7 +306,7 @@ describe('an agent whose key the gateway does not accept', () => {
 	story('says in the editor what is wrong and what to do, after one request', async () => {
 		const before = asked();
 		await editor.open('chat-agent');
-		await editor.at('workflow-chat-button').click();
+		await openChat();
 		await editor.at('chat-input').fill('Hello [[no-tools]]');
 		await editor.at('chat-input').press('Enter');
 		await editor.done();

@@ -17,8 +17,15 @@ export class Editor {
 
 	/** An empty canvas. */
 	async openNew(): Promise<void> {
-		await begin(this.page, 'New workflow');
-		await this.at('canvas-plus-button').waitFor();
+		const canvas = this.at('canvas-plus-button');
+		await until('a new workflow is open', async () => {
+			await begin(this.page, 'New workflow');
+			// Right after the sign-in n8n may be on its way to its start page, and forget the click.
+			return await canvas.waitFor({ timeout: 15_000 }).then(
+				() => true,
+				() => false,
+			);
+		});
 	}
 
 	/** The canvas of a saved workflow. */
