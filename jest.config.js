@@ -1,3 +1,5 @@
+const slow = require('./test/slow.js');
+
 /** @type {import('jest').Config} */
 module.exports = {
 	testEnvironment: 'node',
@@ -5,7 +7,7 @@ module.exports = {
 	// No test sleeps; this is for machines with other work to do.
 	testTimeout: 30_000,
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
-	testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/e2e/'],
+	testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/e2e/', ...slow],
 	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.stryker-tmp/'],
 	setupFiles: ['reflect-metadata'],
 	transform: {

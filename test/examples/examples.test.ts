@@ -1,0 +1,366 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type {
+	IDataObject,
+	INode,
+	INodeExecutionData,
+	INodeProperties,
+	INodePropertyCollection,
+	INodePropertyOptions,
+	INodeType,
+} from 'n8n-workflow';
+import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
+import { drawPicture, pictureBelongsTo, sizeOf, type FormRecord } from '../../gateway';
+import { imageNode, startStory, textNode, type Story } from '../nodes/arrange';
+import {
+	readBinary,
+	runWorkflow,
+	storeBinaryInMemory,
+	storeBinaryOnDisk,
+	type BinaryStorage,
+	type RunWorkflowOptions,
+	type WorkflowJson,
+	type WorkflowRun,
+} from '../../scripts/engine/index';
+import { expectNoSecret } from '../support/secrets';
+
+let story: Story;
+let storage: BinaryStorage;
+beforeEach(async () => {
+	storage = await storeBinaryOnDisk();
+	story = await startStory();
+});
+afterEach(async () => {
+	await story.close();
+	await storage.remove();
+	await storeBinaryInMemory();
+});
+
+type Example = Omit<WorkflowJson, 'nodes'> & { nodes: INode[] };
+
+const folder = join(__dirname, '../../examples');
+const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+const readExample = (file: string) =>
+	JSON.parse(readFileSync(join(folder, file), 'utf8')) as Example;
+
+const PACKAGE = 'n8n-nodes-model-access.';
+
+const nodeTypes = (): Record<string, INodeType> => ({
+	[`${PACKAGE}modelAccess`]: textNode(story.time),
+	[`${PACKAGE}modelAccessImage`]: imageNode(story.time),
+	[`${PACKAGE}lmChatModelAccess`]: new LmChatModelAccess(),
+});
+
+/** The properties that a panel shows for a resource and an operation. */
+const propertiesFor = ({ description }: INodeType, { resource, operation }: IDataObject) =>
+	description.properties.filter(({ displayOptions: { show = {} } = {} }) =>
+		Object.entries({ resource, operation }).every(
+			([name, value]) => show[name]?.some((one) => one === value) ?? true,
+		),
+	);
+
+const asObject = (value: unknown) => (value ?? {}) as IDataObject;
+
+/** The parameters that no property knows, by path: names, and values of choices. */
+function unknownParameters(
+	parameters: IDataObject,
+	properties: INodeProperties[],
+	above = '',
+): string[] {
+	return Object.entries(parameters).flatMap(([name, value]) => {
+		const path = `${above}${name}`;
+		const found = properties.filter((property) => property.name === name);
+		if (found.length === 0) return [path];
+		const options = found.flatMap((property) => property.options ?? []);
+		switch (found[0]?.type) {
+			case 'options': {
+				const isExpression = typeof value === 'string' && value.startsWith('=');
+				const isOffered = (options as INodePropertyOptions[]).some((one) => one.value === value);
+				return isExpression || isOffered ? [] : [`${path}=${String(value as string)}`];
+			}
+			case 'collection':
+				return unknownParameters(asObject(value), options as INodeProperties[], `${path}.`);
+			case 'fixedCollection':
+				return Object.entries(asObject(value)).flatMap(([group, rows]) => {
+					const known = (options as INodePropertyCollection[]).find((one) => one.name === group);
+					const inside = `${path}.${group}`;
+					if (!known) return [inside];
+					return [rows]
+						.flat()
+						.flatMap((row) => unknownParameters(asObject(row), known.values, `${inside}.`));
+				});
+			default:
+				return [];
+		}
+	});
+}
+
+describe.each(files)('%s', (file) => {
+	const { nodes, connections } = readExample(file);
+	const isOurs = ({ type }: INode) => type.startsWith(PACKAGE);
+
+	test('imports whole: nodes of different names, connected to each other', () => {
+		const names = nodes.map(({ name }) => name);
+		expect(new Set(names).size).toBe(names.length);
+		expect(new Set(nodes.map(({ id }) => id)).size).toBe(nodes.length);
+		const targets = [...JSON.stringify(connections).matchAll(/"node":"([^"]+)"/g)];
+		for (const [, name] of targets) expect(names).toContain(name);
+		for (const name of Object.keys(connections)) expect(names).toContain(name);
+	});
+
+	test('holds the example credential, and no other', () => {
+		const expected = { modelAccessApi: { id: 'modelAccessExample', name: 'Model Access API' } };
+		for (const node of nodes) expect(node.credentials).toEqual(isOurs(node) ? expected : undefined);
+		expect(readFileSync(join(folder, file), 'utf8')).not.toMatch(/\b(mak|sk)-\w{8}/);
+	});
+
+	test('sets only parameters that our nodes have', () => {
+		expect(nodes.some(isOurs)).toBe(true);
+		for (const { name, type, typeVersion, parameters } of nodes.filter(isOurs)) {
+			const node = nodeTypes()[type.replace(/Tool$/, '')]!;
+			expect([name, node.description.version]).toEqual([name, typeVersion]);
+			const isTool = type.endsWith('Tool');
+			if (isTool) expect(node.description.usableAsTool).toBe(true);
+			// n8n adds these two to a node that an agent has as a tool.
+			const added = isTool ? ['descriptionType', 'toolDescription'] : [];
+			const unknown = unknownParameters(parameters, propertiesFor(node, parameters));
+			expect([name, unknown]).toEqual([name, added]);
+		}
+	});
+});
+
+type Given = Pick<
+	RunWorkflowOptions,
+	'startNode' | 'triggerItems' | 'mode' | 'tables' | 'streaming'
+>;
+
+/** Runs an example as a user imports it, with the credential set up. */
+async function runExample(
+	file: string,
+	given: Given = {},
+	change: (node: INode) => void = () => {},
+): Promise<WorkflowRun> {
+	const workflow = readExample(file);
+	workflow.nodes.forEach(change);
+	const run = await runWorkflow({
+		workflow,
+		nodeTypes: nodeTypes(),
+		credentials: { modelAccessApi: { ...story.access } },
+		credentialTypes: [new ModelAccessApi()],
+		time: story.time,
+		...given,
+	});
+	expectNoSecret(story.access.apiKey, run.data.resultData, run.chunks, run.logs);
+	return run;
+}
+
+const json = (run: WorkflowRun, node: string) => run.items(node).map((item) => item.json);
+
+/** The prompts that the files of items were drawn from, in the order of `prompts`; else undefined. */
+const promptsOfFiles = async (items: INodeExecutionData[], prompts: string[]) =>
+	await Promise.all(
+		items.map(async ({ binary }) => {
+			const png = await readBinary(binary?.data);
+			return prompts.find((prompt) => pictureBelongsTo(prompt, png));
+		}),
+	);
+
+const PHOTO = drawPicture({ prompt: 'boat', index: 0, width: 40, height: 30 });
+
+/** The item of a form to which a file was uploaded. */
+async function uploaded(bytes: Buffer): Promise<INodeExecutionData[]> {
+	const { context } = await story.text({ resource: 'model', operation: 'getAll' });
+	const Picture = await context.helpers.prepareBinaryData(bytes, 'boat.png', 'image/png');
+	return [{ json: { Change: 'Add a sail' }, binary: { Picture } }];
+}
+
+const asked = (question: string): Given => ({
+	mode: 'webhook',
+	streaming: true,
+	triggerItems: [{ json: { headers: {}, params: {}, query: {}, body: { question } } }],
+});
+
+/** Each example, and a run that gives what its row in the README promises. */
+const RUNS: Array<[file: string, promise: string, check: (file: string) => Promise<void>]> = [
+	[
+		'first-workflow.json',
+		'lists models, writes an image prompt, and makes the image, each once',
+		async (file) => {
+			const run = await runExample(file);
+			expect(run.error).toBeUndefined();
+			const models = json(run, 'List Models').map(({ id }) => id as string);
+			const [{ text: prompt }] = json(run, 'Write Image Prompt') as [{ text: string }];
+			expect(prompt).toMatch(/lighthouse at dusk/);
+			const pictures = run.items('Generate Image');
+			const model = models.find((id) => id.includes('image'));
+			expect(pictures.map((item) => item.json)).toMatchObject([{ prompt, model }]);
+			expect(pictures[0]?.binary?.data?.fileName).toBe('lighthouse.png');
+			expect(sizeOf(await readBinary(pictures[0]?.binary?.data))).toEqual({
+				width: 1024,
+				height: 1024,
+			});
+			expect(await promptsOfFiles(pictures, [prompt])).toEqual([prompt]);
+			expect(story.gateway.charges).toHaveLength(2);
+		},
+	],
+	[
+		'stream-to-webhook.json',
+		'passes the answer on while it is written, and the tokens at the end',
+		async (file) => {
+			const run = await runExample(file, asked('How tall is the tower?'));
+			expect(run.error).toBeUndefined();
+			const chunksOf = (node: string) =>
+				run.chunks.filter(({ metadata }) => metadata.nodeName === node);
+			const pieces = chunksOf('Answer').filter(({ type }) => type === 'item');
+			expect(pieces.length).toBeGreaterThan(5);
+			expect(pieces.map(({ content }) => content).join('')).toBe(
+				'You said: How tall is the tower?\nI keep to: Answer in plain words.',
+			);
+			const [, tokens] = chunksOf('Respond');
+			expect(JSON.parse(tokens?.content ?? '')).toEqual({
+				model: 'aurora-text-1',
+				tokens: expect.any(Number) as number,
+			});
+			expect(run.chunks.indexOf(tokens!)).toBeGreaterThan(run.chunks.indexOf(pieces.at(-1)!));
+		},
+	],
+	[
+		'classify-rows.json',
+		'classifies each row by the schema, and branches on the result',
+		async (file) => {
+			const run = await runExample(file);
+			expect(run.error).toBeUndefined();
+			const summary = 'Since yesterday there is a bug: the export stops at row 100.';
+			expect(json(run, 'Bugs')).toEqual([{ id: 1, category: 'bug', summary }]);
+			expect(json(run, 'Others').map(({ id, category }) => [id, category])).toEqual([
+				[2, 'wish'],
+				[3, 'praise'],
+			]);
+			expect(story.gateway.requests[0]?.body).toMatchObject({
+				text: { format: { type: 'json_schema', name: 'classification', strict: true } },
+			});
+		},
+	],
+	[
+		'describe-picture.json',
+		'describes a picture from a binary field',
+		async (file) => {
+			const picture = await story.image({
+				resource: 'image',
+				operation: 'generate',
+				model: { __rl: true, mode: 'id', value: 'aurora-image-1' },
+				prompt: 'A boat',
+				downloadImages: false,
+			});
+			const run = await runExample(file, {}, ({ name, parameters }) => {
+				if (name !== 'Fetch Picture') return;
+				expect(parameters.url).toMatch(/^https:\/\/.*\.jpg$/);
+				parameters.url = picture.items[0]?.json.image_url as string;
+			});
+			expect(run.error).toBeUndefined();
+			expect(json(run, 'Description')[0]?.alt).toMatch(
+				/^I see a picture \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
+			);
+		},
+	],
+	[
+		'rows-to-images.json',
+		'makes a picture of each row; a row that fails leaves by the error output with its task',
+		async (file) => {
+			story.gateway.settings.failTask = ({ prompt }) =>
+				prompt.includes('mug') ? { httpStatus: 400, message: 'mugs are not allowed' } : undefined;
+			const before = story.time.now();
+			const run = await runExample(file);
+			expect(run.error).toBeUndefined();
+			expect(story.time.now() - before).toBe(6000);
+			const pictures = run.items('Pictures');
+			expect(pictures.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
+				['LAMP-01', 'LAMP-01.png'],
+				['CHAIR-12', 'CHAIR-12.png'],
+			]);
+			const prompts = pictures.map((item) => item.json.prompt as string);
+			expect(await promptsOfFiles(pictures, prompts)).toEqual(prompts);
+			expect(json(run, 'Failed Rows')).toEqual([
+				{
+					sku: 'MUG-07',
+					reason: 'The image task failed: mugs are not allowed',
+					advice: expect.stringMatching(/submit a new task/) as string,
+					task_id: story.gateway.tasks.find(({ failure }) => failure)?.id,
+				},
+			]);
+		},
+	],
+	[
+		'edit-uploaded-picture.json',
+		'edits the picture that the form took, and hands it over',
+		async (file) => {
+			const triggerItems = await uploaded(PHOTO);
+			const run = await runExample(file, { triggerItems, mode: 'webhook' });
+			expect(run.error).toBeUndefined();
+			const sent = story.gateway.requests.find(({ route }) => route === 'edits');
+			expect((sent?.body as FormRecord).files).toMatchObject([{ size: PHOTO.length }]);
+			const handedOver = run.items('Hand Over Picture');
+			expect(handedOver[0]?.binary?.data?.fileName).toBe('edited.png');
+			expect(await promptsOfFiles(handedOver, ['Add a sail'])).toEqual(['Add a sail']);
+		},
+	],
+	[
+		'submit-now-collect-later.json',
+		'keeps the task IDs in a data table, and collects on a schedule what is done by then',
+		async (file) => {
+			story.gateway.settings.taskSeconds = ({ prompt }) => (prompt.includes('fog') ? 1000 : 6);
+			const tables: Record<string, IDataObject[]> = { 'Image tasks': [] };
+			const collect = async () => {
+				await story.time.advance(600_000);
+				return await runExample(file, { startNode: 'Every 10 Minutes', mode: 'trigger', tables });
+			};
+			const before = story.time.now();
+			const submitted = await runExample(file, { startNode: 'Submit Now', tables });
+			expect(submitted.error).toBeUndefined();
+			expect(story.time.now()).toBe(before);
+			const tasks = story.gateway.tasks.map(({ id, request }) => [id, request.prompt]);
+			expect(tables['Image tasks']?.map((row) => [row.task_id, row.prompt])).toEqual(tasks);
+
+			const first = await collect();
+			const second = await collect();
+			expect([first.error, second.error]).toEqual([undefined, undefined]);
+			const prompts = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
+			expect(await promptsOfFiles(first.items('Picture Is Here'), prompts)).toEqual([prompts[0]]);
+			expect(await promptsOfFiles(second.items('Picture Is Here'), prompts)).toEqual([prompts[1]]);
+			expect(tables['Image tasks']).toEqual([]);
+			expect(story.gateway.tasks).toHaveLength(2);
+		},
+	],
+	[
+		'submit-now-collect-later.json',
+		'forgets a task that failed, and keeps one whose download may work later',
+		async (file) => {
+			story.gateway.settings.failTask = ({ prompt }) =>
+				prompt.includes('fog') ? { httpStatus: 400 } : undefined;
+			story.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });
+			const tables: Record<string, IDataObject[]> = { 'Image tasks': [] };
+			await runExample(file, { startNode: 'Submit Now', tables });
+			await story.time.advance(600_000);
+			const run = await runExample(file, {
+				startNode: 'Every 10 Minutes',
+				mode: 'trigger',
+				tables,
+			});
+			expect(run.error).toBeUndefined();
+			expect(json(run, 'Lost Task').map(({ reason }) => reason)).toEqual([
+				'The image task failed: the picture could not be made',
+			]);
+			expect(tables['Image tasks']?.map(({ prompt }) => prompt)).toEqual([
+				'A lighthouse at dusk, watercolor',
+			]);
+		},
+	],
+];
+
+test.each(RUNS)('%s %s', async (file, _promise, check) => await check(file));
+
+test('every example runs here, but the one whose nodes only n8n itself has', () => {
+	// test/e2e/headless.e2e.ts runs it.
+	expect([...new Set([...RUNS.map(([file]) => file), 'chat-agent.json'])].sort()).toEqual(files);
+});

@@ -1,0 +1,108 @@
+import { ANSWER_FAULTS, EXTRA_FAULTS, largeDocument } from '../../gateway/faults/catalogue';
+import { API_SITES, type CallSite } from './call-sites';
+import { at, fails, type Expected, type Failure, type Row } from './expected';
+import { rowsFor } from './network';
+import { MODES } from './harness';
+import { REQUEST, STORAGE_FAULT, WEB_PAGE, WEB_PAGE_ADVICE } from './statuses';
+
+/** A call site for each reader of the contract's answers. */
+const READERS: CallSite[] = ['models', 'response', 'stream', 'generate', 'get'];
+
+const details = { http_status: 200, ...REQUEST };
+
+const unusable = (message: string, more: Partial<Failure> = {}, advice: string[] = []) =>
+	fails('unusable', message, advice, { details, ...more });
+
+const noImage = (what: string) =>
+	fails('unusable', `${what} came in place of an image`, [
+		'Open the image_url of the task in a browser to see what the storage host answers.',
+	]);
+
+const NOT_A_GATEWAY = 'The address may not be that of a gateway with the Model Access API.';
+
+const noTaskId = unusable('The gateway accepted the image task, but named no task ID');
+
+/** JSON of a wrong shape, by what is said of it to each reader. */
+const misshapen = (models: string, response: string, task: string): Expected => {
+	const ofResponse = unusable(`The gateway’s response is not as expected: ${response}`);
+	return {
+		models: unusable(`The gateway’s model list is not as expected: ${models}`, {}, [NOT_A_GATEWAY]),
+		response: ofResponse,
+		stream: ofResponse,
+		generate: noTaskId,
+		get: unusable(`The gateway’s image task is not as expected: ${task}`),
+		download: noImage('JSON'),
+	};
+};
+
+const noObject = (what: string) => {
+	const said = `Expected object, received ${what}`;
+	return misshapen(said, said, said);
+};
+
+const without = misshapen(
+	'field "data": Required',
+	'field "id": Required',
+	'field "status": Required',
+);
+
+const notJson = (text: string, download: Failure): Expected => ({
+	...at(READERS, unusable(text)),
+	download,
+});
+
+const webPage = (download: Failure): Expected => ({
+	...at(
+		READERS,
+		unusable(`The gateway answered with ${WEB_PAGE}`, { retryable: false }, [WEB_PAGE_ADVICE]),
+	),
+	download,
+});
+
+const answerRows = rowsFor('Answers that are none', ANSWER_FAULTS, {
+	'an empty body': notJson(
+		'The gateway answered with nothing in place of JSON',
+		fails('later', 'the file is empty', [STORAGE_FAULT]),
+	),
+	'plain text': {
+		...at(API_SITES, unusable('The gateway’s answer is not JSON: service is fine')),
+		download: noImage('something else'),
+	},
+	'a web page': webPage(noImage('a web page (HTML)')),
+	'a web page that calls itself JSON': webPage(noImage('JSON')),
+	'JSON that breaks off': notJson(
+		'The gateway’s answer is not JSON: {"id": "resp_1",',
+		noImage('JSON'),
+	),
+	null: noObject('null'),
+	'an array': noObject('array'),
+	'a number': noObject('number'),
+	'a text in JSON': noObject('string'),
+	'an empty object': without,
+	'fields that are missing': without,
+	'fields that are null': misshapen(
+		'field "data": Expected array, received null',
+		'field "id": Expected string, received null',
+		'field "status": Expected string, received null',
+	),
+	'fields of wrong types': misshapen(
+		'field "data": Expected array, received string',
+		'field "id": Expected string, received object',
+		'field "status": Expected string, received array',
+	),
+	'prototype keys and nothing else': without,
+	'nesting of 100,000 levels': noObject('array'),
+}).map((row): Row => (row.name === 'plain text' ? { ...row, modes: MODES } : row));
+
+const extraRows = [
+	...rowsFor(
+		'More than expected',
+		EXTRA_FAULTS,
+		Object.fromEntries(EXTRA_FAULTS.map(({ name }) => [name, at(READERS, 'right')])),
+	),
+	...rowsFor('More than expected', [largeDocument(16)], {
+		'a document of 16 MB': { ...at(['models', 'stream'], 'right'), download: noImage('JSON') },
+	}),
+];
+
+export const ANSWER_ROWS: Row[] = [...answerRows, ...extraRows];

@@ -1,0 +1,141 @@
+import type { NamedFault } from '../../gateway/faults/catalogue';
+import {
+	ALL_SITES,
+	CALL_SITES,
+	knowsTask,
+	optionNamesAt,
+	type CallSite,
+	type Kind,
+} from './call-sites';
+import type { BadAddress, Mode, Timeouts } from './harness';
+
+/** What is certain about a request that went wrong: a row of the retry table. */
+export type Outcome =
+	/** The gateway did nothing, and later it may. */
+	| 'later'
+	/** Nothing reached the gateway. */
+	| 'unreached'
+	/** An internal error (500). */
+	| 'internal'
+	/** The request may have been executed. */
+	| 'doubt'
+	/** The request was executed, and its answer is of no use. */
+	| 'unusable'
+	/** The gateway did nothing, and will not. */
+	| 'refused';
+
+/** How often the request is sent with three retries, and whether its error calls itself retryable. */
+const RETRIES: Record<Outcome, Record<Kind, [sent: number, retryable: boolean]>> = {
+	later: { read: [4, true], response: [4, true], image: [4, true], download: [4, true] },
+	unreached: { read: [4, true], response: [4, true], image: [4, true], download: [4, true] },
+	internal: { read: [2, true], response: [2, false], image: [1, false], download: [4, true] },
+	doubt: { read: [4, true], response: [1, false], image: [1, false], download: [4, true] },
+	unusable: { read: [1, true], response: [1, false], image: [1, false], download: [1, false] },
+	refused: { read: [1, false], response: [1, false], image: [1, false], download: [1, false] },
+};
+
+const BACKOFF = [1, 2, 4];
+
+/** What the error says where the request may have been executed. */
+const IN_DOUBT: Record<Kind, string[]> = {
+	read: [],
+	response: [
+		'The request may have been executed and charged. Check the usage in the gateway’s console before you send it again.',
+	],
+	image: [
+		'An image task may exist and be charged although no task ID arrived. Check the usage in the gateway’s console before you submit it again.',
+	],
+	download: [],
+};
+
+const PAID_FOR =
+	'The image is done and paid for: fetch it with Task → Get and its task ID, without submitting it again.';
+
+/** A sentence of an advice; one with `ifOption` is for operations that have this option. */
+export type Sentence = string | { ifOption: string; text: string };
+
+/** How a request fails, the same at every call site. */
+export interface Failure {
+	outcome: Outcome;
+	/** At downloads: what stands behind the host. */
+	message: string;
+	/** Sentences that the error has, among others. */
+	advice: Sentence[];
+	/** Beside `advice`, `retryable` and the task. */
+	details: Record<string, unknown>;
+	/** Requests, where the retry table does not say how many. */
+	sent?: number;
+	/** Seconds between them, where it is not the backoff. */
+	waits?: number[];
+	retryable?: boolean;
+}
+
+/** What comes of a fault at a call site: the right output, or a failure. */
+export type Expected = Partial<Record<CallSite, Failure | 'right'>>;
+
+/** A fault, and what comes of it at the call sites where it is tried. */
+export interface Row {
+	name: string;
+	group: string;
+	fault?: NamedFault;
+	/** Where the gateway or the storage is said to be, in place of its own address. */
+	address?: BadAddress;
+	/** Which requests time out at once. */
+	timeouts?: Timeouts;
+	modes: Mode[];
+	expected: Expected;
+}
+
+export const fails = (
+	outcome: Outcome,
+	message: string,
+	advice: Sentence[] = [],
+	more: Partial<Failure> = {},
+): Failure => ({ outcome, message, advice, details: {}, ...more });
+
+/** The same at several call sites. */
+export const at = (sites: CallSite[], what: Failure | 'right'): Expected =>
+	Object.fromEntries(sites.map((callSite) => [callSite, what]));
+
+const mayBeExecuted = ({ outcome }: Failure) => ['internal', 'doubt', 'unusable'].includes(outcome);
+
+/** What a user sees of a failure at a call site, and how often its request is sent. */
+export function failureAt(callSite: CallSite, failure: Failure) {
+	const { kind } = CALL_SITES[callSite];
+	const { outcome, message, details, waits = BACKOFF } = failure;
+	const [tableSent, retryable] = RETRIES[outcome][kind];
+	const sent = failure.sent ?? tableSent;
+	const isDownload = kind === 'download';
+	return {
+		sent,
+		waits: waits.slice(0, sent - 1),
+		message: isDownload ? `The image could not be downloaded from {host}: ${message}` : message,
+		details: {
+			...details,
+			...(knowsTask(callSite) && { task_id: '{task}' }),
+			...(isDownload && { image_urls: 1 }),
+			retryable: failure.retryable ?? retryable,
+		},
+	};
+}
+
+/** The sentences that the error of a failure has at a call site, and those that it must not have. */
+export function adviceAt(callSite: CallSite, failure: Failure) {
+	const { kind } = CALL_SITES[callSite];
+	const options = optionNamesAt(callSite);
+	const said = kind === 'download' ? [PAID_FOR] : [];
+	const unsaid: string[] = [];
+	(mayBeExecuted(failure) ? said : unsaid).push(...IN_DOUBT[kind]);
+	for (const sentence of failure.advice) {
+		if (typeof sentence === 'string') said.push(sentence);
+		else (options.has(sentence.ifOption) ? said : unsaid).push(sentence.text);
+	}
+	return { said, unsaid };
+}
+
+/** The call sites of a row, each with what comes of it there. */
+export const sitesOf = ({ expected }: Row): Array<[CallSite, Failure | 'right']> =>
+	ALL_SITES.flatMap((callSite) => {
+		const what = expected[callSite];
+		return what ? [[callSite, what]] : [];
+	});

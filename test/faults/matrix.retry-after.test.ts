@@ -1,4 +1,0 @@
-import { RETRY_AFTER } from './matrix';
-import { walkGroups } from './walk';
-
-walkGroups((group) => group === RETRY_AFTER);

@@ -1,4 +1,0 @@
-import { STATUSES } from './matrix';
-import { walkGroups } from './walk';
-
-walkGroups((group) => group === STATUSES);

@@ -1,0 +1,261 @@
+import {
+	CONNECTION_FAULTS,
+	HEADER_FAULTS,
+	SILENT_FAULTS,
+	STREAM_FAULTS,
+	type NamedFault,
+} from '../../gateway/faults/catalogue';
+import { ALL_SITES, type CallSite } from './call-sites';
+import { at, fails, type Expected, type Failure, type Row } from './expected';
+import { MODES, type BadAddress } from './harness';
+import { REQUEST, STORAGE_FAULT } from './statuses';
+
+/** A call site for each way to read: a body as a whole (for free, and for money), a stream, a file. */
+const READERS: CallSite[] = ['models', 'generate', 'stream', 'download'];
+
+const right = at(READERS, 'right');
+
+/** The readers of a whole body, the reader of streams, and that of files. */
+const read = (
+	body: Failure | 'right',
+	stream: Failure | 'right',
+	file: Failure | 'right',
+): Expected => ({
+	...at(['models', 'generate'], body),
+	stream,
+	download: file,
+});
+
+/** Rows for all faults of a list, each by its name: none is left out, and none is unknown. */
+export function rowsFor(
+	group: string,
+	faults: NamedFault[],
+	table: Record<string, Expected>,
+	more: Partial<Row> = {},
+): Row[] {
+	const names = faults.map(({ name }) => name);
+	const unknown = Object.keys(table).filter((name) => !names.includes(name));
+	if (unknown.length > 0) throw new Error(`There is no such fault: ${unknown.join(', ')}`);
+	return faults.map((fault) => {
+		const expected = table[fault.name];
+		if (!expected) throw new Error(`What comes of "${fault.name}" is not said`);
+		return { name: fault.name, group, fault, modes: ['throw'], expected, ...more };
+	});
+}
+
+const LOST = 'The connection to the gateway was lost before its answer was here';
+
+const CHECK_NETWORK = ['Check the network and the proxies between n8n and the gateway.'];
+
+const lost = (code: string) => fails('doubt', `${LOST} (${code})`, CHECK_NETWORK);
+
+const lostFile = (code?: string) =>
+	fails('doubt', `the connection was lost${code ? ` (${code})` : ''}`, [STORAGE_FAULT]);
+
+const lostAtOnce = (code: string) => read(lost(code), lost(code), lostFile(code));
+
+/** A stream that broke off, and what of it had arrived. */
+const broken = (message: string, advice: string[], details: Record<string, unknown> = {}) =>
+	fails('doubt', message, advice, { details });
+
+const lostInStream = (details?: Record<string, unknown>) =>
+	broken('The connection was lost in the middle of the answer', CHECK_NETWORK, details);
+
+const endedEarly = (details?: Record<string, unknown>) =>
+	broken('The answer ended before it was complete', [], details);
+
+const silentStream = (details?: Record<string, unknown>) =>
+	broken(
+		'Nothing arrived for 60 s in the middle of the answer',
+		['Raise the Idle Timeout option if the model pauses for longer.'],
+		details,
+	);
+
+/** The text that half of a stream holds. */
+const HALF = { partial_text: 'You' };
+
+const lostInBody = (stream: Failure | 'right') =>
+	read(lost('ERR_BAD_RESPONSE'), stream, lostFile());
+
+const halfAPicture = fails(
+	'doubt',
+	'only a part of the png file arrived ({size} bytes, without its end)',
+	[STORAGE_FAULT, 'switch Download Images off and fetch it with an HTTP Request node.'],
+);
+
+const notJson = fails(
+	'unusable',
+	'The gateway’s answer is not JSON: {cut}',
+	['The address may not be that of a gateway with the Model Access API.'],
+	{ details: { http_status: 200 } },
+);
+
+/** A body that ends in its middle as if it were whole. A task's ID stands in `Location` as well. */
+const cutOff = (details?: Record<string, unknown>): Expected => ({
+	models: notJson,
+	generate: 'right',
+	stream: endedEarly(details),
+	download: halfAPicture,
+});
+
+const timedOut = (option: string) =>
+	fails('doubt', 'The gateway did not answer in time (ECONNABORTED)', [
+		'It may be overloaded, or something on the way to it slow.',
+		{ ifOption: option, text: `Raise the ${option} option if the request needs longer.` },
+	]);
+
+/** Two tries fit into the two minutes of a download. */
+const silentFile = fails(
+	'doubt',
+	'nothing arrived for 60 s',
+	['No time was left to try again.', STORAGE_FAULT],
+	{ sent: 2, waits: [61] },
+);
+
+const tooSlow = broken('The answer was not complete within 300 s', [
+	'Raise the Timeout option if answers take longer.',
+]);
+
+const connectionRows = rowsFor('Connections', CONNECTION_FAULTS, {
+	'closed before the request was handled': lostAtOnce('ECONNRESET'),
+	'closed before the reply': at(['response', 'edit', 'wait'], lost('ECONNRESET')),
+	'half a header, then closed': lostAtOnce('ECONNRESET'),
+	'headers, then closed': lostInBody(lostInStream()),
+	'half a body, then closed': lostInBody(lostInStream(HALF)),
+	// As HTTP has it such a reply is whole. A picture's file tells that it is not.
+	'half a body of a length that nobody named': cutOff(HALF),
+	'half a body in chunks, then closed': lostInBody(lostInStream(HALF)),
+	'a whole reply, then closed': right,
+	// A stream is over when its last event is here.
+	'Content-Length is too large': lostInBody('right'),
+	'Content-Length is too small': read(lost('HPE_INVALID_CONSTANT'), endedEarly(HALF), halfAPicture),
+	'a reply of one byte a second': read('right', tooSlow, 'right'),
+	'no HTTP at all': lostAtOnce('HPE_INVALID_CONSTANT'),
+});
+
+const [never = [], later = []] = [SILENT_FAULTS.slice(0, 1), SILENT_FAULTS.slice(1)];
+
+const silentRows = [
+	...rowsFor(
+		'Connections',
+		never,
+		{ 'never an answer': read(timedOut('Timeout'), timedOut('Idle Timeout'), silentFile) },
+		{ timeouts: 'all' },
+	),
+	...rowsFor(
+		'Connections',
+		later,
+		{
+			'headers, then silence': read(timedOut('Timeout'), silentStream(), silentFile),
+			'half a body, then silence': read(timedOut('Timeout'), silentStream(HALF), silentFile),
+		},
+		{ timeouts: 'wholeBodies' },
+	),
+];
+
+const address = (
+	name: string,
+	where: BadAddress,
+	api: Failure | 'right',
+	file: Failure | 'right',
+): Row => ({
+	name,
+	group: 'Addresses and certificates',
+	address: where,
+	modes: ['throw'],
+	expected: read(api, api, file),
+});
+
+const certificate = (name: string, where: BadAddress, code: string) =>
+	address(
+		name,
+		where,
+		fails('refused', `The gateway’s TLS certificate is not accepted (${code})`, [
+			'Check the host in the Base URL. The gateway needs a valid certificate for it; verification is not switched off, since the key would be readable on the way.',
+		]),
+		fails('refused', `its TLS certificate is not accepted (${code})`, [
+			'Ask the gateway’s operator; verification is not switched off.',
+		]),
+	);
+
+const UNREACHED = fails('unreached', 'The gateway cannot be reached (ECONNREFUSED)', [
+	'Check the Base URL of the credential, that the gateway is running, and that this machine may connect to it.',
+]);
+
+const UNREACHED_FILE = fails('unreached', 'the host cannot be reached (ECONNREFUSED)', [
+	'Check that this machine may connect to it.',
+]);
+
+const addressRows: Row[] = [
+	{
+		...address('connection refused', 'refused', UNREACHED, UNREACHED_FILE),
+		modes: MODES,
+		expected: { ...at(ALL_SITES, UNREACHED), download: UNREACHED_FILE },
+	},
+	certificate('a certificate that is self-signed', 'self-signed', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
+	certificate('a certificate that is expired', 'expired', 'CERT_HAS_EXPIRED'),
+	certificate('a certificate for another host', 'another host', 'ERR_TLS_CERT_ALTNAME_INVALID'),
+	address('a certificate as it should be', 'trusted', 'right', 'right'),
+];
+
+const undecodable = read(lost('Z_DATA_ERROR'), lostInStream(), lostFile());
+
+const headerRows = rowsFor('Headers and encodings', HEADER_FAULTS, {
+	gzip: right,
+	'gzip that is broken': undecodable,
+	'gzip that is none': undecodable,
+	'gzip that is cut off': cutOff(),
+	'an encoding that nobody knows': right,
+	'the content type of a web page': right,
+	'the content type of a file': right,
+	'each header twice': right,
+	'no headers': right,
+	'a byte order mark': read(
+		'right',
+		'right',
+		fails('unusable', 'something else came in place of an image', [
+			'Open the image_url of the task in a browser to see what the storage host answers.',
+		]),
+	),
+});
+
+const FAILED = 'The model’s response failed: the model went away';
+
+const BEGUN = { ...REQUEST, partial_text: 'You said:' };
+
+const WHOLE_TEXT = { ...REQUEST, partial_text: 'You said: Hello there' };
+
+const STREAMS: Record<string, Failure | 'right'> = {
+	'a stream that stalls': silentStream(BEGUN),
+	'a stream that stalls before its first event': silentStream(REQUEST),
+	'a stream that breaks': lostInStream(BEGUN),
+	'a stream that ends early': endedEarly(BEGUN),
+	'a stream without events': endedEarly(REQUEST),
+	'a stream of [DONE] alone': endedEarly(REQUEST),
+	'a stream that ends in the middle of its last event': endedEarly(WHOLE_TEXT),
+	'a stream that says it failed': broken(FAILED, [], {
+		...BEGUN,
+		type: 'server_error',
+		code: 'gpu_on_fire',
+	}),
+	'a stream with an error event': broken(FAILED, [], { ...BEGUN, code: 'gpu_on_fire' }),
+	'JSON in place of a stream': 'right',
+	'a stream with garbage between its events': 'right',
+	'a stream that is sent twice': 'right',
+	'a stream in pieces of one byte': 'right',
+	'a stream with Windows line ends': 'right',
+};
+
+const streamRows = rowsFor(
+	'Streams',
+	STREAM_FAULTS,
+	Object.fromEntries(Object.entries(STREAMS).map(([name, what]) => [name, { stream: what }])),
+);
+
+export const NETWORK_ROWS: Row[] = [
+	...connectionRows,
+	...silentRows,
+	...addressRows,
+	...headerRows,
+	...streamRows,
+];

@@ -1,0 +1,227 @@
+import {
+	redirectFault,
+	RETRY_AFTERS,
+	retryAfterFault,
+	statusFault,
+	type ErrorContent,
+} from '../../gateway/faults/catalogue';
+import { ALL_SITES, API_SITES, type CallSite } from './call-sites';
+import {
+	at,
+	fails,
+	type Expected,
+	type Failure,
+	type Outcome,
+	type Row,
+	type Sentence,
+} from './expected';
+import { MODES } from './harness';
+
+/** A call site for each column of the retry table. */
+const EACH_KIND: CallSite[] = ['models', 'response', 'generate', 'download'];
+
+/** The request ID of a reply that came by HTTP. */
+export const REQUEST = { request_id: '{request}' };
+
+export interface Status {
+	status: number;
+	outcome: Outcome;
+	title: string;
+	advice: Sentence[];
+	/** Whether each call site is tried in each mode: one status for each row of the retry table. */
+	everywhere: boolean;
+}
+
+const status = (
+	code: number,
+	outcome: Outcome,
+	title: string,
+	advice: Sentence[],
+	everywhere = false,
+): Status => ({ status: code, outcome, title, advice, everywhere });
+
+const EVERYWHERE = true;
+
+const UNLISTED = 'Check the request and the credential. It is not sent again unchanged.';
+
+/** What each status means. To add one is a line. */
+// prettier-ignore
+export const STATUSES: Status[] = [
+	status(400, 'refused', 'The gateway refused the request as invalid', ['Fix the request: a field is missing, has the wrong type, or is not allowed here. It is not sent again unchanged.'], EVERYWHERE),
+	status(401, 'refused', 'The gateway did not accept the API key', ['Fix the credential: the key is incomplete, revoked, expired or disabled. Copy it again from the gateway’s console or create a new one.']),
+	status(403, 'refused', 'The gateway does not permit this', ['The key, its account, its group or the capability (such as images) is not permitted, or the balance is used up. Change that in the gateway’s console; trying again at once does not help.']),
+	status(404, 'refused', 'The gateway does not know this address or model', ['Check the Base URL of the credential (it ends in /v1), and that the model is in the list of this key. For images the gateway may have its asynchronous tasks switched off.']),
+	status(408, 'doubt', 'The request did not complete in time', ['Check the time-outs on the way to the gateway.']),
+	status(413, 'refused', 'The request is too large for the gateway', ['Shrink or split the input or the file. It is not sent again unchanged.']),
+	status(418, 'refused', 'The gateway refused the request', [UNLISTED]),
+	status(429, 'later', 'The gateway asks to slow down', ['A queue, concurrency, rate or quota limit is reached. Wait, or raise the limit in the gateway’s console.', { ifOption: 'Concurrency', text: 'Work on fewer items at once by the option Concurrency.' }]),
+	status(499, 'refused', 'The connection was closed before the gateway answered', ['Check the time-outs of proxies between n8n and the gateway.']),
+	status(500, 'internal', 'The gateway had an internal error', ['Report it to the gateway’s operator if it stays.'], EVERYWHERE),
+	status(502, 'doubt', 'The gateway got an abnormal reply from the model’s provider', ['Confirm with a minimal request, such as Model → Get Many.'], EVERYWHERE),
+	status(503, 'later', 'The gateway is overloaded or a part of it is unavailable', ['Wait a while, then try again.'], EVERYWHERE),
+	status(504, 'doubt', 'The gateway waited too long for the model', ['Shorten the task.', { ifOption: 'Stream', text: 'Turn on Stream for long answers.' }]),
+	status(520, 'doubt', 'The gateway failed', ['Report it to the gateway’s operator if it stays.']),
+];
+
+const ofStatus = (code: number) => STATUSES.find((one) => one.status === code)!;
+
+/** A status of the gateway; `quote` is what the error shows of the body. */
+const refusal = (
+	{ status: code, outcome, title, advice }: Status,
+	quote: string,
+	details: Record<string, unknown> = {},
+	more: Partial<Failure> = {},
+) =>
+	fails(outcome, `${title} (HTTP ${code})${quote && `: ${quote}`}`, advice, {
+		details: { http_status: code, ...details, ...REQUEST },
+		...more,
+	});
+
+export const STORAGE_FAULT = 'This is a fault of the storage host or the network.';
+
+export const ASK_OPERATOR = 'Ask the gateway’s operator.';
+
+/** A status of the storage host. */
+export function stored(code: number, more: Partial<Failure> = {}): Failure {
+	const details = { http_status: code };
+	if ([403, 404, 410].includes(code)) {
+		const advice = ['Download pictures before expires_at of their task.'];
+		const message = `HTTP ${code}, the link may have expired (it ends at {end})`;
+		return fails('refused', message, advice, { details, ...more });
+	}
+	const isPassing = code === 408 || code === 429 || code >= 500;
+	const advice = [isPassing ? STORAGE_FAULT : ASK_OPERATOR];
+	return fails(isPassing ? 'later' : 'refused', `HTTP ${code}`, advice, { details, ...more });
+}
+
+const UNKNOWN_TASK = fails(
+	'refused',
+	'The gateway knows no image task "{task}" (HTTP 404)',
+	[
+		'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect pictures before expires_at.',
+	],
+	{ details: { http_status: 404, type: 'some_type', code: 'some_code', ...REQUEST } },
+);
+
+const CODED = { type: 'some_type', code: 'some_code' };
+
+const statusRows = STATUSES.map((each): Row => {
+	const { status: code, everywhere } = each;
+	const sites = everywhere ? ALL_SITES : EACH_KIND;
+	const expected: Expected = {
+		...at(sites, refusal(each, `because of ${code}`, CODED)),
+		...(code === 404 && { get: UNKNOWN_TASK, wait: UNKNOWN_TASK }),
+		download: stored(code),
+	};
+	const fault = { ...statusFault(code), name: `HTTP ${code}` };
+	return {
+		name: fault.name,
+		group: 'Statuses',
+		fault,
+		modes: everywhere ? MODES : ['throw'],
+		expected,
+	};
+});
+
+export const WEB_PAGE = 'a web page (HTML) in place of JSON';
+
+export const WEB_PAGE_ADVICE =
+	'A web page in place of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway. Open the Base URL of the credential in a browser to see the page.';
+
+/** What an error quotes of each body: once, whatever its status. */
+const ERROR_BODIES: Array<[ErrorContent, quote: string, advice?: string]> = [
+	['nothing', ''],
+	['plain text', 'upstream is sad [31m'],
+	['a web page', WEB_PAGE, WEB_PAGE_ADVICE],
+	['{}', '{}'],
+	['256 KB of text', `${'very '.repeat(100).trimEnd()}…`],
+];
+
+const errorBodyRows = ERROR_BODIES.map(([content, quote, advice]): Row => {
+	const fault = statusFault(400, content);
+	const { advice: ofTheStatus, ...invalid } = ofStatus(400);
+	const failure = refusal({ ...invalid, advice: advice ? [advice] : ofTheStatus }, quote);
+	const expected = { ...at(['models', 'stream'], failure), download: stored(400) };
+	return { name: fault.name, group: 'Bodies of errors', fault, modes: ['throw'], expected };
+});
+
+/** Longer than any time that is left. */
+const TOO_LONG = 1000;
+
+function asked(code: number, form: string): Row {
+	const { seconds } = RETRY_AFTERS[form]!;
+	const kind =
+		code === 429
+			? ['rate_limit_error', 'rate_limit_exceeded']
+			: ['overloaded_error', 'service_unavailable'];
+	const more: Partial<Failure> =
+		seconds === undefined
+			? {}
+			: seconds < TOO_LONG
+				? { waits: [seconds, seconds, seconds] }
+				: { sent: 1, waits: [] };
+	const limited = refusal(ofStatus(code), 'not now', { type: kind[0], code: kind[1] }, more);
+	if (more.sent)
+		limited.advice = [`It asked to wait ${seconds} s, which is longer than the time left.`];
+	const expected = { ...at(['models', 'generate'], limited), download: stored(code, more) };
+	const fault = retryAfterFault(code, form);
+	return {
+		name: fault.name,
+		group: 'Retry-After in every form',
+		fault,
+		modes: ['throw'],
+		expected,
+	};
+}
+
+const REDIRECT = [
+	'Redirects are not followed, since the key would go to the other address. Check the Base URL of the credential: http in place of https, a missing path or a login page are usual causes.',
+];
+
+const TOO_MANY = fails('refused', 'more than 5 redirects', [ASK_OPERATOR], {
+	sent: 6,
+	waits: [0, 0, 0, 0, 0],
+});
+
+const NO_IMAGE = fails('unusable', 'JSON came in place of an image', [
+	'Open the image_url of the task in a browser to see what the storage host answers.',
+]);
+
+const NO_WEB_ADDRESS = fails('refused', 'its address is not a web address', [ASK_OPERATOR]);
+
+/** Redirects, and what comes of them at the storage. The gateway's are never followed. */
+const REDIRECTS: Array<[status: number, target: string, atStorage: Failure]> = [
+	[301, 'another origin', NO_IMAGE],
+	[302, 'another origin', NO_IMAGE],
+	[303, 'another origin', NO_IMAGE],
+	[307, 'another origin', NO_IMAGE],
+	[308, 'another origin', NO_IMAGE],
+	[302, 'a host without a scheme', NO_IMAGE],
+	[302, 'itself, in a loop', TOO_MANY],
+	[302, 'a file', NO_WEB_ADDRESS],
+	[302, 'nowhere', stored(302)],
+];
+
+const redirectRows = REDIRECTS.map(([code, target, atStorage]): Row => {
+	const fault = redirectFault(code, target);
+	const title = 'The gateway’s address redirects to another one';
+	const own = {
+		status: code,
+		outcome: 'refused',
+		title,
+		advice: REDIRECT,
+		everywhere: false,
+	} as const;
+	const isFirst = code === 307 && target === 'another origin';
+	const sites: CallSite[] = isFirst ? API_SITES : ['models', 'stream', 'generate'];
+	const expected = { ...at(sites, refusal(own, '')), download: atStorage };
+	return { name: fault.name, group: 'Redirects', fault, modes: ['throw'], expected };
+});
+
+export const STATUS_ROWS: Row[] = [
+	...statusRows,
+	...errorBodyRows,
+	...Object.keys(RETRY_AFTERS).map((form) => asked(429, form)),
+	asked(503, 'Retry-After: 7'),
+	...redirectRows,
+];
