@@ -2,6 +2,7 @@ export { ANSWER_FAULTS, EXTRA_FAULTS, largeDocument } from './answers';
 export { newAuthority, newCertificate, type Authority, type Certificate } from './certificates';
 export { chanceOf, pick } from './chance';
 export { freePort, startSniffer, startTlsFront, type Sniffer, type TlsFront } from './elsewhere';
+export { FAULT_GROUPS, findFault } from './groups';
 export type { FaultSetting, NamedFault } from './named';
 export { scripted, type FaultRule } from './script';
 export {

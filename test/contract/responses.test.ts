@@ -1,347 +1,183 @@
-import { setTheScene } from './support/client';
-import { dataUrl, pngOf, RED } from './support/pictures';
+import { createParser } from 'eventsource-parser';
+import { errorOf, start, type Answer } from './client';
 
-const TEXT = 'output.0.content.0.text';
+const ID = expect.any(String) as string;
 
-describe('Endpoints › POST /v1/responses', () => {
-	it('200: Response when stream is absent or false', async () => {
-		const { client } = await setTheScene();
-		for (const answer of [await client.respond(), await client.respond({ stream: false })]) {
-			expect(answer.status).toBe(200);
-			expect(answer.headers['content-type']).toMatch(/^application\/json/);
-			expect(answer.at('object')).toBe('response');
-		}
-	});
+interface Event {
+	event?: string;
+	data: Record<string, unknown> & { type: string; delta?: string };
+}
 
-	it('a sequence of events when stream is true', async () => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ stream: true });
-		expect(answer.status).toBe(200);
-		expect(answer.headers['content-type']).toMatch(/^text\/event-stream/);
-		expect(answer.text).toMatch(/^event: response\.created\ndata: \{/);
-	});
+/** The events of a stream, without `[DONE]`. */
+function eventsOf({ text }: Pick<Answer, 'text'>): Event[] {
+	const events: Event[] = [];
+	const onEvent = ({ event, data }: { event?: string; data: string }) => {
+		if (data !== '[DONE]') events.push({ event, data: JSON.parse(data) as Event['data'] });
+	};
+	createParser({ onEvent }).feed(text);
+	return events;
+}
 
-	it('an error is JSON also where a stream was asked for', async () => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ stream: true, model: 'none' });
-		expect(answer.status).toBe(404);
-		expect(answer.at('error.code')).toBe('model_not_found');
+const deltasOf = (events: Event[]) => events.map(({ data }) => data.delta ?? '').join('');
+
+/** Types of the events, repeated ones once. */
+const typesOf = (events: Event[]) => [...new Set(events.map(({ data }) => data.type))];
+
+describe('Model list', () => {
+	test('lists the models of the calling key, and may be empty', async () => {
+		const { client, gateway } = await start();
+		const own = await client.ask('models', {}, { key: 'picturesOnly' });
+		const model = { id: 'aurora-image-1', object: 'model' };
+		expect([own.status, own.json]).toMatchObject([200, { object: 'list', data: [model] }]);
+		delete gateway.settings.models['aurora-image-1'];
+		const none = await client.ask('models', {}, { key: 'picturesOnly' });
+		expect([none.status, none.json]).toEqual([200, { object: 'list', data: [] }]);
 	});
 });
 
-describe('Resources › Response request', () => {
-	it('model — exact ID from the list of the same key', async () => {
-		const { client } = await setTheScene();
-		expect((await client.respond({ model: 'aurora-text-1' })).at('model')).toBe('aurora-text-1');
-		expect((await client.respond({ model: 'aurora-omni-1' }, { key: 'textOnly' })).status).toBe(
-			404,
-		);
+describe('Response', () => {
+	test('has the fields of the contract, and another ID each time', async () => {
+		const { client } = await start();
+		const [{ json, status }, other] = [
+			await client.ask('responses'),
+			await client.ask('responses', { stream: false }),
+		];
+		const part = { type: 'output_text', text: 'You said: Hello there' };
+		expect([status, json]).toMatchObject([
+			200,
+			{
+				id: ID,
+				object: 'response',
+				created_at: Date.UTC(2026, 0, 1) / 1000,
+				status: 'completed',
+				model: 'aurora-text-1',
+				output: [{ type: 'message', role: 'assistant', content: [part] }],
+				usage: { input_tokens: 2, output_tokens: 4, total_tokens: 6 },
+			},
+		]);
+		expect(other.json).not.toMatchObject({ id: (json as { id: string }).id });
 	});
 
-	it('input — a short string is the minimal form', async () => {
-		const { client } = await setTheScene();
-		expect((await client.respond({ input: 'Hi' })).at(TEXT)).toBe('You said: Hi');
-	});
-
-	it('input — an array of items', async () => {
-		const { client } = await setTheScene();
+	test('accepts an array of items, tools, unknown fields, and store: false', async () => {
+		const { client } = await start();
 		const input = [
-			{ role: 'system', content: 'Be brief.' },
 			{ role: 'developer', content: [{ type: 'input_text', text: 'Be kind.' }] },
 			{ role: 'user', content: 'One' },
 			{ role: 'assistant', content: [{ type: 'output_text', text: 'Yes?' }] },
 			{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Two' }] },
 		];
-		expect((await client.respond({ input })).at(TEXT)).toBe(
-			'You said: Two\nBefore that you said: One\nI keep to: Be brief.\nBe kind.',
-		);
+		const more = { input, store: false, tools: [], some_new_field: { a: [1] } };
+		const first = await client.ask('responses', more);
+		const text = 'You said: Two\\nBefore that you said: One\\nI keep to: Be kind.';
+		expect([first.status, first.text]).toEqual([200, expect.stringContaining(text)]);
+		const { id: previous_response_id } = first.json as { id: string };
+		const next = await client.ask('responses', { previous_response_id });
+		expect(errorOf(next)).toBe('400 previous_response_not_found previous_response_id');
 	});
 
-	it.each([
-		['input', ''],
-		['input', []],
-		['input[0]', ['x']],
-		['input[0].role', [{ content: 'x' }]],
-		['input[0].role', [{ role: 'tool', content: 'x' }]],
-		['input[0].content', [{ role: 'user' }]],
-		['input[0].content', [{ role: 'user', content: [] }]],
-		['input[0].content', [{ role: 'user', content: 5 }]],
-		['input[0].content[0].type', [{ role: 'user', content: [{ type: 'text', text: 'x' }] }]],
-		['input[0].content[0].text', [{ role: 'user', content: [{ type: 'input_text' }] }]],
-		['input[0].content[0].image_url', [{ role: 'user', content: [{ type: 'input_image' }] }]],
-		[
-			'input[0].content[0].image_url',
-			[{ role: 'user', content: [{ type: 'input_image', image_url: 'data:,x' }] }],
-		],
-		[
-			'input[0].content[0].image_url',
-			[
-				{
-					role: 'user',
-					content: [{ type: 'input_image', image_url: dataUrl(Buffer.from('text')) }],
-				},
-			],
-		],
-		[
-			'input[0].content[0].detail',
-			[
-				{
-					role: 'user',
-					content: [{ type: 'input_image', image_url: 'https://x.example', detail: 'huge' }],
-				},
-			],
-		],
-		['input[0].content[0].file_data', [{ role: 'user', content: [{ type: 'input_file' }] }]],
-		[
-			'input[0].content[0].filename',
-			[
-				{
-					role: 'user',
-					content: [{ type: 'input_file', file_data: 'data:text/plain;base64,eA==' }],
-				},
-			],
-		],
-		['input[0].type', [{ type: 'mystery' }]],
-		['input[0].arguments', [{ type: 'function_call', call_id: 'c', name: 'f' }]],
-		['input', [{ type: 'function_call_output', call_id: 'never', output: 'x' }]],
-	])('input — 400 names %s: %j', async (field, input) => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ input });
-		expect(answer.status).toBe(400);
-		expect(answer.at('error.param')).toBe(field);
-		expect(answer.string('error.message')).toMatch(
-			new RegExp(`^${field.replace(/[[\]]/g, '\\$&')}`),
-		);
-	});
-
-	it('store — may be set to false explicitly: then nothing can build on the response', async () => {
-		const { client } = await setTheScene();
-		const build = async (store?: boolean) => {
-			const first = await client.respond({ input: 'One', store });
-			expect(first.at('store')).toBe(store ?? true);
-			return await client.respond({ input: 'Two', previous_response_id: first.at('id') });
-		};
-		expect((await build()).at(TEXT)).toBe('You said: Two\nBefore that you said: One');
-		const forgotten = await build(false);
-		expect(forgotten.status).toBe(400);
-		expect(forgotten.at('error')).toMatchObject({
-			code: 'previous_response_not_found',
-			param: 'previous_response_id',
-		});
-	});
-
-	it('tools — support depends on model and capability', async () => {
-		const { client } = await setTheScene();
-		const tools = [{ type: 'web_search' }];
-		expect((await client.respond({ tools }, { key: 'plain' })).status).toBe(403);
-		expect((await client.respond({ tools })).status).toBe(200);
-		expect((await client.respond({ tools: [] }, { key: 'plain' })).status).toBe(200);
-	});
-
-	it.each<[string, unknown, unknown?]>([
-		['instructions', 'Be brief.'],
-		['max_output_tokens', 500],
-		['max_tool_calls', 3],
-		['metadata', { order: '17' }],
-		['parallel_tool_calls', false],
-		['prompt_cache_key', 'cache-1'],
-		['reasoning', { effort: 'low', summary: null }],
-		['safety_identifier', 'user-1'],
-		['service_tier', 'flex'],
-		['service_tier', 'auto', 'default'],
-		['store', false],
-		['temperature', 0],
-		['temperature', 1.5],
-		['text', { verbosity: 'low' }, { format: { type: 'text' }, verbosity: 'low' }],
-		['tool_choice', 'none'],
-		['tools', [{ type: 'web_search', filters: {} }]],
-		['top_logprobs', 5],
-		['top_p', 0.2],
-		['truncation', 'auto'],
-		['user', 'someone'],
-	])('%s — repeated in the response: %j', async (field, value, shown = value) => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ [field]: value });
-		expect(answer.status).toBe(200);
-		expect(answer.at(field)).toEqual(shown);
-	});
-
-	it('fields that nobody knows are taken', async () => {
-		const { client } = await setTheScene();
-		expect((await client.respond({ some_new_field: { a: [1] } })).status).toBe(200);
-	});
-
-	it.each([
-		['instructions', 5, 'instructions'],
-		['max_output_tokens', 0, 'max_output_tokens'],
-		['max_output_tokens', 1.5, 'max_output_tokens'],
-		['metadata', { a: 1 }, 'metadata.a'],
-		['metadata', 'x', 'metadata'],
-		['temperature', 2.1, 'temperature'],
-		['temperature', '1', 'temperature'],
-		['top_p', 1.1, 'top_p'],
-		['reasoning', { effort: 'much' }, 'reasoning.effort'],
-		['reasoning', { summary: true }, 'reasoning.summary'],
-		['previous_response_id', 5, 'previous_response_id'],
-		['previous_response_id', 'resp_unknown', 'previous_response_id'],
-		['text', { format: { type: 'xml' } }, 'text.format.type'],
-		['text', { format: { type: 'json_schema', schema: {} } }, 'text.format.name'],
-		['text', { format: { type: 'json_schema', name: 'a b', schema: {} } }, 'text.format.name'],
-		['text', { format: { type: 'json_schema', name: 'a' } }, 'text.format.schema'],
-		['tools', [{ type: 'function' }], 'tools[0].name'],
-		['tools', [{ type: 'function', name: 'a b' }], 'tools[0].name'],
-		['tools', [{ type: 'function', name: 'a', parameters: 'x' }], 'tools[0].parameters'],
-		['tools', [{ name: 'a' }], 'tools[0].type'],
-		['tool_choice', 'sometimes', 'tool_choice'],
-		['tool_choice', 'required', 'tool_choice'],
-		['tool_choice', { type: 'function', name: 'none' }, 'tool_choice.name'],
-		['parallel_tool_calls', 'no', 'parallel_tool_calls'],
-		['include', 'reasoning', 'include'],
-		['include', [5], 'include[0]'],
-		['truncation', 'some', 'truncation'],
-		['service_tier', 'gold', 'service_tier'],
-		['background', true, 'background'],
-	])('%s — 400 for %j names %s', async (field, value, param) => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ [field]: value });
-		expect(answer.status).toBe(400);
-		expect(answer.at('error.param')).toBe(param);
-		expect(answer.string('error.message').startsWith(`${param} `)).toBe(true);
-	});
-
-	it('previous_response_id — of another key is as unknown as any', async () => {
-		const { client } = await setTheScene();
-		const previous_response_id = (await client.respond()).string('id');
-		const answer = await client.respond({ previous_response_id }, { key: 'second' });
-		expect(answer.status).toBe(400);
+	test('is incomplete if max_output_tokens is too small', async () => {
+		const { client } = await start();
+		const { json } = await client.ask('responses', { max_output_tokens: 3 });
+		const output = [{ status: 'incomplete', content: [{ text: 'You said: Hello' }] }];
+		const incomplete_details = { reason: 'max_output_tokens' };
+		expect(json).toMatchObject({ status: 'incomplete', incomplete_details, output });
 	});
 });
 
-describe('Resources › Response', () => {
-	it('id, object, status, model, output, usage', async () => {
-		const { client } = await setTheScene();
-		const answer = await client.respond();
-		expect(answer.json).toMatchObject({
-			id: expect.stringMatching(/^resp_/) as string,
-			object: 'response',
-			status: 'completed',
-			model: 'aurora-text-1',
-			created_at: Date.UTC(2026, 0, 1) / 1000,
-			error: null,
-			incomplete_details: null,
-		});
-		expect((await client.respond()).at('id')).not.toBe(answer.at('id'));
-	});
-
-	it('output — may hold several items, and several messages', async () => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ input: 'Hi [[two]]', reasoning: { summary: 'auto' } });
-		const output = answer.at('output') as Array<{ type: string }>;
-		expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'message']);
-	});
-
-	it('output — may be empty', async () => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ input: 'Hi [[empty]]' });
-		expect(answer.json).toMatchObject({ status: 'completed', output: [] });
-	});
-
-	it('output item of type message — role assistant, content with output_text', async () => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ input: 'Hi' });
-		expect(answer.at('output')).toEqual([
-			{
-				id: expect.stringMatching(/^msg_/) as string,
-				type: 'message',
-				role: 'assistant',
-				status: 'completed',
-				content: [{ type: 'output_text', text: 'You said: Hi', annotations: [], logprobs: [] }],
-			},
+describe('Events', () => {
+	test('are numbered, named as their type, and end with the whole response', async () => {
+		const { client } = await start();
+		const answer = await client.ask('responses', { stream: true });
+		expect(answer.headers['content-type']).toMatch(/^text\/event-stream/);
+		expect(answer.text).toMatch(/\n\ndata: \[DONE\]\n\n$/);
+		const events = eventsOf(answer);
+		expect(typesOf(events)).toEqual([
+			'response.created',
+			'response.in_progress',
+			'response.output_item.added',
+			'response.content_part.added',
+			'response.output_text.delta',
+			'response.output_text.done',
+			'response.content_part.done',
+			'response.output_item.done',
+			'response.completed',
 		]);
+		expect(events.map(({ data }) => data.sequence_number)).toEqual([...events.keys()]);
+		expect(events.map(({ event }) => event)).toEqual(events.map(({ data }) => data.type));
+		expect(deltasOf(events)).toBe('You said: Hello there');
+		const whole = (await client.ask('responses')).json as { output: object[] };
+		const output = whole.output.map((item) => ({ ...item, id: ID }));
+		expect(events.at(-1)?.data.response).toEqual({ ...whole, id: ID, output });
 	});
 
-	it('other output item types exist, also ones that nobody knows', async () => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ input: 'Hi [[unknown]]' });
-		expect(answer.at('output.0.type')).toBe('telemetry');
-		expect(answer.at('output.1.type')).toBe('message');
+	test('arrive one after the other: responseMs before the first delta, deltaMs before each', async () => {
+		const { client, time } = await start({ responseMs: 5_000, deltaMs: 100, streamDone: false });
+		const from = time.now();
+		const body = JSON.stringify({ model: 'aurora-text-1', input: 'a b c', stream: true });
+		const reply = await client.open('POST', '/v1/responses', { body });
+		const seen: string[] = [];
+		const reading = (async () => {
+			for await (const chunk of reply.body) {
+				for (const { data } of eventsOf({ text: String(chunk) })) {
+					if (data.delta) seen.push(`${data.delta} ${time.now() - from}`);
+				}
+			}
+		})();
+		await time.drive(reading);
+		expect(seen).toEqual(['You 5100', ' said: 5200', ' a 5300', ' b 5400', ' c 5500']);
 	});
 
-	it('usage — input_tokens, output_tokens, total_tokens: pieces of white space and up to 12 characters', async () => {
-		const { client } = await setTheScene();
-		// Hello | Constantinop | le; keep | short — You | said: | Hello | Constantinop | le | I | keep | to: | keep | short
-		const answer = await client.respond({
-			input: 'Hello Constantinople',
-			instructions: 'keep short',
-		});
-		expect(answer.at('usage')).toEqual({
-			input_tokens: 5,
-			input_tokens_details: { cached_tokens: 0 },
-			output_tokens: 10,
-			output_tokens_details: { reasoning_tokens: 0 },
-			total_tokens: 15,
-		});
-	});
-
-	it('usage — a picture counts 85, a file 100, and history counts again', async () => {
-		const { client } = await setTheScene();
-		const content = [
-			{ type: 'input_text', text: 'Look' },
-			{ type: 'input_image', image_url: dataUrl(pngOf(2, 2, RED)) },
-			{ type: 'input_file', filename: 'a.txt', file_data: dataUrl(Buffer.from('x'), 'text/plain') },
-		];
-		const first = await client.respond({ input: [{ role: 'user', content }] });
-		expect(first.at('usage.input_tokens')).toBe(186);
-		const second = await client.respond({ input: 'And', previous_response_id: first.at('id') });
-		const spoken = first.at('usage.output_tokens') as number;
-		expect(second.at('usage.input_tokens')).toBe(186 + spoken + 1);
+	test.each([
+		['[[fail]]', { type: 'response.failed', response: { status: 'failed' } }],
+		['[[error]]', { type: 'error', code: 'server_error' }],
+	])('%s: a stream ends by an error event after partial output', async (word, last) => {
+		const { client } = await start();
+		const events = eventsOf(
+			await client.ask('responses', { stream: true, input: `Tell me more ${word}` }),
+		);
+		expect(deltasOf(events)).toBe('You said: Tell');
+		expect(events.at(-1)?.data).toMatchObject(last);
 	});
 });
 
-describe('States and transitions › Response', () => {
-	it('completed marks success, with HTTP 200 and usable output', async () => {
-		const { client } = await setTheScene();
-		const answer = await client.respond();
-		expect([answer.status, answer.at('status')]).toEqual([200, 'completed']);
-	});
+const tools = ['add_note', 'get_weather'].map((name) => ({ type: 'function', name }));
+const said = (text: string) => ({ type: 'message', content: [{ text }] });
+const json = { text: { format: { type: 'json_object' } } };
 
-	it('incomplete: the answer is cut where max_output_tokens is too small', async () => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ input: 'Hi you', max_output_tokens: 3 });
-		expect(answer.json).toMatchObject({
-			status: 'incomplete',
-			incomplete_details: { reason: 'max_output_tokens' },
-			output: [{ status: 'incomplete', content: [{ text: 'You said: Hi' }] }],
-			usage: { output_tokens: 3 },
-		});
-		const enough = await client.respond({ input: 'Hi you', max_output_tokens: 4 });
-		expect(enough.json).toMatchObject({ status: 'completed', incomplete_details: null });
-	});
+describe('Words in double brackets', () => {
+	test.each`
+		input                             | change       | expected
+		${'Hi [[fail]]'}                  | ${{}}        | ${{ status: 'failed', error: { code: 'server_error' }, output: [] }}
+		${'Hi [[refuse]]'}                | ${{}}        | ${{ output: [{ content: [{ type: 'refusal' }] }] }}
+		${'Hi [[empty]]'}                 | ${{}}        | ${{ status: 'completed', output: [] }}
+		${'Hi [[two]]'}                   | ${{}}        | ${{ output: [said('You said: Hi'), said('And one more thing.')] }}
+		${'Hi [[unknown]]'}               | ${{}}        | ${{ output: [{ type: 'telemetry' }, said('You said: Hi')] }}
+		${'[[words:3]]'}                  | ${{}}        | ${{ output: [said('w1 w2 w3')] }}
+		${'Hi [[bad-json]]'}              | ${json}      | ${{ output: [said('{ "answer": ')] }}
+		${'Hi [[no-tools]]'}              | ${{ tools }} | ${{ output: [said('You said: Hi')] }}
+		${'[[call:get_weather {"a":1}]]'} | ${{ tools }} | ${{ output: [{ name: 'get_weather', arguments: '{"a":1}' }] }}
+		${'[[then:get_weather]]'}         | ${{ tools }} | ${{ output: [{ type: 'function_call', name: 'get_weather' }] }}
+	`(
+		'$input',
+		async ({ input, change, expected }: Record<'input' | 'change' | 'expected', object>) => {
+			const { client } = await start();
+			expect((await client.ask('responses', { input, ...change })).json).toMatchObject(expected);
+		},
+	);
 
-	it('incomplete: nothing follows the item that is cut, and it cites nothing that is cut off', async () => {
-		const { client } = await setTheScene();
-		const input = 'Hi you [[two]]';
-		const cut = await client.respond({
-			input,
-			max_output_tokens: 3,
-			tools: [{ type: 'web_search' }],
-		});
-		expect(cut.at('output')).toMatchObject([
-			{ type: 'web_search_call' },
-			{ type: 'message', content: [{ text: 'You said: Hi', annotations: [] }] },
-		]);
-		expect(cut.at('output')).toHaveLength(2);
-	});
-
-	it('failed: an error and no output', async () => {
-		const { client } = await setTheScene();
-		const answer = await client.respond({ input: 'Hi [[fail]]' });
-		expect(answer.status).toBe(200);
-		expect(answer.json).toMatchObject({
-			status: 'failed',
-			error: { code: 'server_error', message: 'The model failed on purpose.' },
-			output: [],
-			usage: null,
-		});
-	});
+	test.each([408, 429, 500, 502, 503, 504])(
+		'[[status:%i]] always, [[once:%i]] once',
+		async (status) => {
+			const { client, gateway } = await start();
+			const seen: unknown[] = [];
+			for (const input of [`[[status:${status}]]`, `[[once:${status}]]`, `[[once:${status}]]`]) {
+				const response = await client.ask('responses', { input });
+				const submit = await client.ask('generations', { prompt: input });
+				seen.push(response.status, response.headers['retry-after'], submit.status);
+			}
+			const refused = [status, [429, 503].includes(status) ? '2' : undefined, status];
+			expect(seen).toEqual([...refused, ...refused, 200, undefined, 202]);
+			expect(gateway.charges).toHaveLength(2);
+		},
+	);
 });

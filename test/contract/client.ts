@@ -1,0 +1,154 @@
+import { Agent, FormData, request } from 'undici';
+import {
+	startGateway,
+	type DefaultKeyName,
+	type Gateway,
+	type GatewayOptions,
+} from '../../gateway';
+import { VirtualTime } from '../../scripts/engine/virtual-time';
+
+/** The endpoints of the contract, each with the smallest body that it accepts. */
+export const ENDPOINTS = {
+	models: { method: 'GET', path: '/v1/models' },
+	responses: {
+		method: 'POST',
+		path: '/v1/responses',
+		body: { model: 'aurora-text-1', input: 'Hello there' },
+	},
+	generations: {
+		method: 'POST',
+		path: '/v1/images/generations/async',
+		body: { model: 'aurora-image-1', prompt: 'a lighthouse', size: '64x48' },
+	},
+	edits: {
+		method: 'POST',
+		path: '/v1/images/edits/async',
+		body: {
+			model: 'aurora-image-1',
+			prompt: 'a lighthouse',
+			images: [{ image_url: 'https://pictures.example.com/a.png' }],
+		},
+	},
+	task: { method: 'GET', path: '/v1/images/tasks/imgtask_unknown' },
+} as const;
+
+export type Endpoint = keyof typeof ENDPOINTS;
+
+/** Fields that differ from the smallest body (`undefined` removes one), a whole body, or a form. */
+export type Change = Record<string, unknown> | string | FormData;
+
+export interface Sending {
+	/** Name of the key; `active` if absent, none if null. */
+	key?: DefaultKeyName | null;
+	/** Headers on top of those that the key and the body bring. */
+	headers?: Record<string, string | string[]>;
+	body?: string | Buffer | FormData | AsyncIterable<string>;
+	signal?: AbortSignal;
+}
+
+export class Answer {
+	readonly text: string;
+
+	constructor(
+		readonly status: number,
+		readonly headers: Record<string, string | string[] | undefined>,
+		readonly bytes: Buffer,
+	) {
+		this.text = bytes.toString('utf8');
+	}
+
+	get json(): unknown {
+		return JSON.parse(this.text);
+	}
+}
+
+/** Status, code and parameter of an error in one line. */
+export function errorOf({ status, json }: Answer): string {
+	const { error } = json as { error: { code: string; param?: string } };
+	return [status, error.code, error.param].join(' ').trim();
+}
+
+/** An HTTP client that shares no code with the nodes. */
+export class Client {
+	private readonly agent = new Agent();
+
+	constructor(private readonly gateway: Gateway) {}
+
+	/** Sends a request and leaves the body of its reply unread. */
+	async open(method: string, path: string, { key = 'active', body, ...sending }: Sending = {}) {
+		const authorization = key === null ? {} : { authorization: `Bearer ${this.gateway.keys[key]}` };
+		const json = body === undefined || body instanceof FormData ? {} : JSON_TYPE;
+		return await request(path.startsWith('http') ? path : this.gateway.origin + path, {
+			method: method as 'GET',
+			headers: { ...authorization, ...json, ...sending.headers },
+			body: body as string,
+			signal: sending.signal,
+			dispatcher: this.agent,
+		});
+	}
+
+	/** @param path after the origin, or a whole URL */
+	async send(method: string, path: string, sending?: Sending): Promise<Answer> {
+		const reply = await this.open(method, path, sending);
+		const bytes = Buffer.from(await reply.body.arrayBuffer());
+		return new Answer(reply.statusCode, reply.headers, bytes);
+	}
+
+	/** Sends the endpoint's smallest request, changed. */
+	async ask(endpoint: Endpoint, change: Change = {}, sending?: Sending) {
+		const { method, path, ...rest } = ENDPOINTS[endpoint];
+		if (!('body' in rest)) return await this.send(method, path, sending);
+		const whole = typeof change === 'string' || change instanceof FormData;
+		const body = whole ? change : JSON.stringify({ ...rest.body, ...change });
+		return await this.send(method, path, { body, ...sending });
+	}
+
+	/** Submits an image task and returns its ID. */
+	async submit(change?: Change, sending?: Sending): Promise<string> {
+		return ((await this.ask('generations', change, sending)).json as { task_id: string }).task_id;
+	}
+
+	async poll(taskId: string, sending?: Sending) {
+		return await this.send('GET', `/v1/images/tasks/${taskId}`, sending);
+	}
+
+	/** Fetches a file from the storage, without a key. */
+	async download(url: string, sending: Sending = {}) {
+		return await this.send('GET', url, { key: null, ...sending });
+	}
+
+	async close() {
+		await this.agent.destroy();
+	}
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+export interface Harness {
+	gateway: Gateway;
+	client: Client;
+	time: VirtualTime;
+}
+
+const running: Harness[] = [];
+
+/** Starts a gateway on a clock that only the test moves, and a client for it. */
+export async function start(options: GatewayOptions = {}): Promise<Harness> {
+	const time = new VirtualTime();
+	const gateway = await startGateway({ time: time.gateway, ...options });
+	const harness = { gateway, time, client: new Client(gateway) };
+	running.push(harness);
+	return harness;
+}
+
+/** Resolves when the gateway handles this many requests. */
+export async function inFlight({ gateway }: Harness, count: number) {
+	while (gateway.inFlight !== count) await new Promise(setImmediate);
+}
+
+afterEach(async () => {
+	for (const { gateway, client } of running.splice(0)) {
+		await Promise.all([client.close(), gateway.close()]);
+		expect(gateway.crashes).toEqual([]);
+	}
+});

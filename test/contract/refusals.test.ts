@@ -1,0 +1,198 @@
+import type { DefaultKeyName, GatewayOptions } from '../../gateway';
+import { ENDPOINTS, errorOf, start, type Change, type Endpoint } from './client';
+import { dataUrl, formOf, pngOf } from './uploads';
+
+const message = (part: object) => ({ input: [{ role: 'user', content: [part] }] });
+const picture = pngOf(8, 6);
+const jsonEdit = (image: string, mask?: string) => ({
+	images: [{ image_url: image }],
+	...(mask && { mask: { image_url: mask } }),
+});
+
+interface Row {
+	/** Status, code and field. */
+	error: string;
+	endpoint: Endpoint;
+	change: Change;
+	key?: DefaultKeyName;
+	options?: GatewayOptions;
+}
+
+/** Sends a request that must be refused, and that must neither cost anything nor show a key. */
+async function expectRefusal({ error, endpoint, change, key, options }: Row) {
+	const { client, gateway } = await start(options);
+	const answer = await client.ask(endpoint, change, { key });
+	expect(errorOf(answer)).toBe(error);
+	const { type, message: text } = (answer.json as { error: { type: string; message: string } })
+		.error;
+	const [status, , field = ''] = error.split(' ');
+	expect(type).not.toBe('');
+	expect(text).toContain(status === '400' ? field : '');
+	for (const secret of Object.values(gateway.keys)) expect(answer.text).not.toContain(secret);
+	expect([gateway.tasks, gateway.charges]).toEqual([[], []]);
+}
+
+describe('Errors: a body is refused', () => {
+	test.each`
+		error                                                | endpoint         | change
+		${'400 invalid_json'}                                | ${'responses'}   | ${'{"model": "aurora'}
+		${'400 missing_field model'}                         | ${'responses'}   | ${{ model: undefined }}
+		${'400 missing_field model'}                         | ${'generations'} | ${{ model: undefined }}
+		${'400 missing_field model'}                         | ${'edits'}       | ${{ model: undefined }}
+		${'400 missing_field input'}                         | ${'responses'}   | ${{ input: undefined }}
+		${'400 missing_field prompt'}                        | ${'generations'} | ${{ prompt: undefined }}
+		${'400 missing_field images'}                        | ${'edits'}       | ${{ images: [] }}
+		${'400 missing_field image'}                         | ${'edits'}       | ${formOf({})}
+		${'400 invalid_type model'}                          | ${'responses'}   | ${{ model: 7 }}
+		${'400 invalid_type input'}                          | ${'responses'}   | ${{ input: 7 }}
+		${'400 invalid_type store'}                          | ${'responses'}   | ${{ store: 'no' }}
+		${'400 invalid_type stream'}                         | ${'responses'}   | ${{ stream: 'yes' }}
+		${'400 invalid_type tools'}                          | ${'responses'}   | ${{ tools: {} }}
+		${'400 invalid_type size'}                           | ${'generations'} | ${{ size: 512 }}
+		${'400 invalid_value size'}                          | ${'generations'} | ${{ size: '64 x 48' }}
+		${'400 invalid_type n'}                              | ${'generations'} | ${{ n: '2' }}
+		${'400 endpoint_mismatch messages'}                  | ${'responses'}   | ${{ input: undefined, messages: [{ role: 'user', content: 'Hi' }] }}
+		${'400 unsupported_content_type'}                    | ${'responses'}   | ${formOf({})}
+		${'400 stream_not_supported stream'}                 | ${'generations'} | ${{ stream: true }}
+		${'400 stream_not_supported stream'}                 | ${'edits'}       | ${{ stream: true }}
+		${'400 stream_not_supported stream'}                 | ${'edits'}       | ${formOf({ stream: 'true', image: picture })}
+		${'400 empty_body'}                                  | ${'generations'} | ${''}
+		${'400 empty_body'}                                  | ${'edits'}       | ${''}
+		${'400 model_not_suitable model'}                    | ${'generations'} | ${{ model: 'aurora-text-1' }}
+		${'404 model_not_found model'}                       | ${'responses'}   | ${{ model: 'Aurora-Text-1', stream: true }}
+		${'404 model_not_found model'}                       | ${'generations'} | ${{ model: 'aurora_image_1' }}
+		${'400 invalid_type temperature'}                    | ${'responses'}   | ${{ temperature: '1' }}
+		${'400 invalid_type max_output_tokens'}              | ${'responses'}   | ${{ max_output_tokens: 1.5 }}
+		${'400 missing_field text.format.schema'}            | ${'responses'}   | ${{ text: { format: { type: 'json_schema', name: 'a' } } }}
+		${'400 missing_field tools[0].name'}                 | ${'responses'}   | ${{ tools: [{ type: 'function' }] }}
+		${'400 invalid_value tool_choice.name'}              | ${'responses'}   | ${{ tool_choice: { type: 'function', name: 'none' } }}
+		${'400 invalid_value input[0].role'}                 | ${'responses'}   | ${{ input: [{ role: 'tool', content: 'x' }] }}
+		${'400 invalid_value input[0].type'}                 | ${'responses'}   | ${{ input: [{ type: 'mystery' }] }}
+		${'400 invalid_value input[0].content[0].type'}      | ${'responses'}   | ${message({ type: 'text', text: 'x' })}
+		${'400 invalid_image input[0].content[0].image_url'} | ${'responses'}   | ${message({ type: 'input_image', image_url: dataUrl(Buffer.from('text')) })}
+		${'400 missing_field input[0].content[0].filename'}  | ${'responses'}   | ${message({ type: 'input_file', file_data: 'eA==' })}
+		${'400 unknown_call input'}                          | ${'responses'}   | ${{ input: [{ type: 'function_call_output', call_id: 'never', output: 'x' }] }}
+		${'400 invalid_image image (image.png)'}             | ${'edits'}       | ${formOf({ image: pngOf(64, 64).subarray(0, 90) })}
+		${'400 invalid_image images[0].image_url'}           | ${'edits'}       | ${jsonEdit(dataUrl(Buffer.from('text')))}
+		${'400 invalid_value images[0].image_url'}           | ${'edits'}       | ${jsonEdit('file:///etc/hosts')}
+		${'400 invalid_mask mask (mask.png)'}                | ${'edits'}       | ${formOf({ image: picture, mask: pngOf(6, 6) })}
+	`('$error: $endpoint with $change', expectRefusal);
+});
+
+describe('Errors: a key, a model or a size is refused', () => {
+	test.each`
+		error                                      | endpoint         | key               | change                                 | options
+		${'400 image_too_large image (image.png)'} | ${'edits'}       | ${'active'}       | ${formOf({ image: picture })}          | ${{ pixelLimit: 47 }}
+		${'403 capability_not_allowed'}            | ${'generations'} | ${'textOnly'}     | ${{ model: 'aurora-text-1' }}          | ${{}}
+		${'403 capability_not_allowed'}            | ${'edits'}       | ${'textOnly'}     | ${{ model: 'aurora-text-1' }}          | ${{}}
+		${'403 capability_not_allowed'}            | ${'edits'}       | ${'active'}       | ${{}}                                  | ${{ groups: { default: { edits: false } } }}
+		${'403 capability_not_allowed'}            | ${'responses'}   | ${'picturesOnly'} | ${{ model: 'aurora-image-1' }}         | ${{}}
+		${'403 capability_not_allowed'}            | ${'responses'}   | ${'plain'}        | ${{ stream: true }}                    | ${{}}
+		${'403 capability_not_allowed'}            | ${'responses'}   | ${'plain'}        | ${{ tools: [{ type: 'web_search' }] }} | ${{}}
+		${'403 insufficient_balance'}              | ${'responses'}   | ${'exhausted'}    | ${{}}                                  | ${{}}
+		${'403 insufficient_balance'}              | ${'generations'} | ${'exhausted'}    | ${{}}                                  | ${{}}
+		${'403 ip_not_allowed'}                    | ${'models'}      | ${'fenced'}       | ${{}}                                  | ${{}}
+		${'404 model_not_found model'}             | ${'responses'}   | ${'textOnly'}     | ${{ model: 'aurora-omni-1' }}          | ${{}}
+		${'404 async_images_disabled'}             | ${'generations'} | ${'active'}       | ${{}}                                  | ${{ asyncImages: false }}
+		${'404 async_images_disabled'}             | ${'edits'}       | ${'active'}       | ${{}}                                  | ${{ asyncImages: false }}
+		${'404 IMAGE_TASK_NOT_FOUND'}              | ${'task'}        | ${'active'}       | ${{}}                                  | ${{}}
+		${'413 request_too_large'}                 | ${'responses'}   | ${'active'}       | ${{ input: 'x'.repeat(1000) }}         | ${{ bodyLimit: 1000 }}
+		${'413 request_too_large'}                 | ${'edits'}       | ${'active'}       | ${formOf({ image: picture })}          | ${{ fileLimit: 60 }}
+	`('$error: $endpoint by $key with $change and $options', expectRefusal);
+});
+
+const FORMS = `Bearer  KEY|Bearer\tKEY|BearerKEY|KEY|bearer KEY|Basic KEY|Bearer KEY more|Bearer|Bearer "KEY"|Bearer 'KEY'`;
+
+describe('Authentication', () => {
+	test.each(Object.keys(ENDPOINTS) as Endpoint[])('%s needs a usable key', async (endpoint) => {
+		const { client } = await start();
+		const seen: string[] = [];
+		for (const key of [null, 'revoked', 'expired', 'disabled'] as const) {
+			seen.push(errorOf(await client.ask(endpoint, {}, { key })));
+		}
+		const codes = [
+			'missing_authorization',
+			'api_key_revoked',
+			'api_key_expired',
+			'api_key_disabled',
+		];
+		expect(seen).toEqual(codes.map((code) => `401 ${code}`));
+	});
+
+	test('the header has one space and no quotes, and it alone carries the whole key', async () => {
+		const { client, gateway } = await start();
+		const { active } = gateway.keys;
+		const ask = async (authorization: string | string[]) =>
+			errorOf(await client.ask('models', {}, { key: null, headers: { authorization } }));
+		for (const form of FORMS.split('|')) {
+			expect([form, await ask(form.replace('KEY', active))]).toEqual([
+				form,
+				'401 invalid_authorization',
+			]);
+		}
+		expect(await ask([`Bearer ${active}`, `Bearer ${active}`])).toBe('401 invalid_authorization');
+		expect(await ask(`Bearer ${active.slice(0, -1)}`)).toBe('401 invalid_api_key');
+		const query = await client.send('GET', `/v1/models?api_key=${active}`, { key: null });
+		const field = await client.ask('responses', { api_key: active }, { key: null });
+		expect([query.status, field.status]).toEqual([401, 401]);
+	});
+
+	test('a key expires while it is in use', async () => {
+		const expiresAt = Date.UTC(2026, 0, 1) / 1000 + 60;
+		const { client, time } = await start({ keys: { active: { key: 'mak-short', expiresAt } } });
+		expect((await client.ask('models')).status).toBe(200);
+		await time.advance(60_000);
+		expect(errorOf(await client.ask('models'))).toBe('401 api_key_expired');
+	});
+
+	test('browser calls are not supported: no preflight and no CORS header', async () => {
+		const { client } = await start();
+		const headers = { origin: 'https://app.example.com' };
+		const preflight = await client.send('OPTIONS', '/v1/responses', { key: null, headers });
+		expect(preflight.status).toBe(405);
+		const call = await client.ask('models', {}, { headers });
+		expect(Object.keys({ ...preflight.headers, ...call.headers }).join()).not.toContain(
+			'access-control',
+		);
+	});
+});
+
+describe('Addresses and IDs', () => {
+	test.each`
+		path                           | status | says
+		${'/models'}                   | ${404} | ${'/v1 is missing'}
+		${'/images/generations/async'} | ${404} | ${'/v1 is missing'}
+		${'/v1/v1/models'}             | ${404} | ${'/v1 is doubled'}
+		${'/v1/Models'}                | ${404} | ${'unknown path'}
+		${'/v1/images/tasks/a/cancel'} | ${404} | ${'unknown path'}
+		${'/'}                         | ${200} | ${'<!doctype html>'}
+		${'/api/models'}               | ${200} | ${'<!doctype html>'}
+	`(
+		'$path: $status, $says',
+		async ({ path, status, says }: Record<'path' | 'says', string> & { status: number }) => {
+			const { client } = await start();
+			for (const method of ['GET', 'POST']) {
+				const answer = await client.send(method, path);
+				expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);
+				expect(answer.headers['content-type']).toMatch(
+					status === 404 ? 'application/json' : 'text/html',
+				);
+			}
+		},
+	);
+
+	test('each reply has its own X-Request-ID, and repeats X-Client-Request-ID', async () => {
+		const { client, gateway } = await start();
+		const own = { headers: { 'x-client-request-id': 'mine-1' } };
+		const [list, page, stream] = [
+			await client.ask('models', {}, own),
+			await client.send('GET', '/login'),
+			await client.ask('responses', { stream: true }),
+		];
+		const ids = [list, page, stream].map(({ headers }) => headers['x-request-id']);
+		expect(ids).toEqual(['req_000001', 'req_000002', 'req_000003']);
+		expect(gateway.requests.map(({ id }) => id)).toEqual(ids);
+		const repeated = [list, page].map(({ headers }) => headers['x-client-request-id']);
+		expect([...repeated, list.headers['retry-after']]).toEqual(['mine-1', undefined, undefined]);
+	});
+});
