@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { byId, MANUAL, ours as oursWithout, webhook } from '../test/e2e/workflows';
+import { byId, MANUAL, ours as oursWithout, webhook } from '../scripts/n8n/workflows';
 import { CREDENTIAL, type WorkflowFile } from '../scripts/n8n/stage';
 
 type Node = WorkflowFile['nodes'][number];

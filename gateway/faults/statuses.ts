@@ -1,4 +1,4 @@
-import type { Fault } from '../faults';
+import type { Fault } from './index';
 import { ApiError } from '../errors';
 import { PAGE } from '../routes';
 import type { NamedFault } from './named';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { FIRST_N8N } from '../../nodes/LmChatModelAccess/sdk';
 import type { Gateway } from '../../gateway';
-import { chatModel, inARow, serves, webhook } from '../../test/e2e/workflows';
+import { chatModel, inARow, serves, webhook } from './workflows';
 import { isAtLeast, type Installation } from './installation';
 import type { N8n, Running } from './n8n';
 import type { Rest } from './rest';

@@ -1,14 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pictureBelongsTo, startGateway } from '../../gateway';
-import {
-	followed,
-	image,
-	inARow,
-	respondedWithFile,
-	saved,
-	webhook,
-} from '../../test/e2e/workflows';
+import { followed, image, inARow, respondedWithFile, saved, webhook } from './workflows';
 import { Rest } from './rest';
 import { agentWorkflows, checkChatModel } from './smoke-chat-model';
 import { exampleWorkflows, FILES, importCredential, importWorkflows, setStage } from './stage';

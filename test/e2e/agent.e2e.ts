@@ -11,7 +11,7 @@ import {
 	type WorkflowFile,
 } from '../../scripts/n8n/stage';
 import { posted, streamed, type Streamed } from '../../scripts/n8n/webhook';
-import { chatModel, MANUAL, ours, serves } from './workflows';
+import { chatModel, MANUAL, ours, serves } from '../../scripts/n8n/workflows';
 
 type Node = WorkflowFile['nodes'][number];
 

@@ -10,7 +10,7 @@ import { PACKAGE, packPackage, PROJECT } from '../../scripts/n8n/package';
 import { Rest } from '../../scripts/n8n/rest';
 import { FILES, setStage, type WorkflowFile } from '../../scripts/n8n/stage';
 import { until } from '../../scripts/n8n/until';
-import { byId, inARow, MANUAL, ours } from './workflows';
+import { byId, inARow, MANUAL, ours } from '../../scripts/n8n/workflows';
 
 let gateway: Gateway;
 let n8n: N8n;

@@ -21,7 +21,7 @@ import {
 	saved,
 	startedByHand,
 	without,
-} from './workflows';
+} from '../../scripts/n8n/workflows';
 
 const PHOTO = drawPicture({ prompt: 'a boat', index: 0, width: 64, height: 48 });
 

@@ -5,7 +5,7 @@ import type { Running } from '../../scripts/n8n/n8n';
 import type { Rest } from '../../scripts/n8n/rest';
 import { until } from '../../scripts/n8n/until';
 import { posted, served, streamed } from '../../scripts/n8n/webhook';
-import { image, inARow, webhook } from './workflows';
+import { image, inARow, webhook } from '../../scripts/n8n/workflows';
 
 const PICTURE: WorkflowFile = inARow('picture', [
 	webhook('Wish', 'picture', { responseMode: 'lastNode', responseData: 'firstEntryBinary' }),

@@ -1,5 +1,5 @@
 import type { WorkflowFile } from '../../scripts/n8n/stage';
-import { byId, image, inARow, ours, respondedWithFile, webhook } from './workflows';
+import { byId, image, inARow, ours, respondedWithFile, webhook } from '../../scripts/n8n/workflows';
 
 type Node = WorkflowFile['nodes'][number];
 

@@ -7,7 +7,7 @@ import type { Running } from '../../scripts/n8n/n8n';
 import type { Rest } from '../../scripts/n8n/rest';
 import { until } from '../../scripts/n8n/until';
 import { posted } from '../../scripts/n8n/webhook';
-import { image, inARow, ours, respondedWithFile, webhook } from './workflows';
+import { image, inARow, ours, respondedWithFile, webhook } from '../../scripts/n8n/workflows';
 
 const DRAW = inARow('draw', [
 	webhook('Wish', 'draw', { responseMode: 'responseNode' }),

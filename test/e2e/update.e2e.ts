@@ -16,7 +16,7 @@ import {
 import type { Rest } from '../../scripts/n8n/rest';
 import { withCredential, type WorkflowFile } from '../../scripts/n8n/stage';
 import { posted } from '../../scripts/n8n/webhook';
-import { byId, image, inARow, ours, respondedWithFile, webhook } from './workflows';
+import { byId, image, inARow, ours, respondedWithFile, webhook } from '../../scripts/n8n/workflows';
 
 const LOWER = manifest.version;
 

@@ -1,4 +1,4 @@
-import type { WorkflowFile } from '../../scripts/n8n/stage';
+import type { WorkflowFile } from './stage';
 
 type Node = WorkflowFile['nodes'][number];
 type Connections = Record<
