@@ -1,19 +1,10 @@
 import { startGateway, type Gateway, type GatewayOptions, type RequestRecord } from '../gateway';
+import { scripted, startSniffer } from '../gateway/faults/catalogue';
+import { realTime } from '../gateway/time';
 import { askedToEnd } from './ending';
+import { gatewayHelp, readGatewayWishes } from './gateway-options';
 
 const FRIENDLY_PORT = 4040;
-
-/** `--port N` and `--task-seconds N` of the command line. */
-function readArguments(words: string[]): { port?: number; taskSeconds: number } {
-	const numberAfter = (name: string) => {
-		const at = words.indexOf(name);
-		if (at < 0) return undefined;
-		const value = Number(words[at + 1]);
-		if (Number.isFinite(value) && value >= 0) return value;
-		throw new Error(`${name} needs a number`);
-	};
-	return { port: numberAfter('--port'), taskSeconds: numberAfter('--task-seconds') ?? 6 };
-}
 
 /** Starts on the port that was asked for, or on the friendly one, or, if that is taken, on any. */
 async function start(port: number | undefined, options: GatewayOptions): Promise<Gateway> {
@@ -61,7 +52,8 @@ function introduce({ baseUrl, keys, settings }: Gateway, taskSeconds: number) {
 			`Text models   ${models('text')}`,
 			`Image models  ${models('images')}`,
 			`An image takes ${taskSeconds} s. Other keys: ${keys.textOnly} (text only), ${keys.revoked} (revoked),`,
-			`${keys.exhausted} (no balance left). What can be asked of it: gateway/README.md`,
+			`${keys.exhausted} (no balance left). Faults on demand: npm run gateway -- --help`,
+			'What it answers: docs/gateway.md',
 			'',
 			'Try it:',
 			`  curl -H 'Authorization: Bearer ${keys.active}' -H 'Content-Type: application/json' \\`,
@@ -74,11 +66,19 @@ function introduce({ baseUrl, keys, settings }: Gateway, taskSeconds: number) {
 }
 
 async function main() {
-	const { port, taskSeconds } = readArguments(process.argv.slice(2));
+	const { help, port, taskSeconds, fault, route } = readGatewayWishes(process.argv.slice(2));
+	if (help) return console.log(gatewayHelp());
 	const gateway = await start(port, { taskSeconds, deltaMs: 40, onRequest: logLine });
 	introduce(gateway, taskSeconds);
+	// Redirects lead to it.
+	const elsewhere = fault && (await startSniffer());
+	if (fault && elsewhere) {
+		const intercept = scripted([{ fault, route }], { time: realTime, elsewhere: elsewhere.origin });
+		Object.assign(gateway.settings, { intercept, storageIntercept: intercept });
+		console.log(`Fault at ${route ?? 'every request'}: ${fault.name}\n`);
+	}
 	await askedToEnd();
-	await gateway.close();
+	await Promise.all([gateway.close(), elsewhere?.close()]);
 }
 
 main().catch((error: unknown) => {

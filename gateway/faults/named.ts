@@ -1,4 +1,4 @@
-import type { Exchange, Fault, StorageExchange } from './index';
+import type { Exchange, Fault, StorageExchange } from '../faults';
 import type { GatewayTime } from '../time';
 
 /** What a fault may need of its surroundings. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
-import type { Reply } from './index';
+import type { Reply } from '../faults';
 
 /** A reply as it stands on the wire, header names repeated if need be. */
 export interface RawReply {

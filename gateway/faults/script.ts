@@ -1,4 +1,4 @@
-import type { Exchange, Fault, Intercept, StorageExchange } from './index';
+import type { Exchange, Fault, Intercept, StorageExchange } from '../faults';
 import { chanceOf } from './chance';
 import type { FaultSetting, NamedFault } from './named';
 

@@ -1,4 +1,4 @@
-import type { Fault } from './index';
+import type { Fault } from '../faults';
 import { ApiError } from '../errors';
 import { PAGE } from '../routes';
 import type { NamedFault } from './named';

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Exchange, Fault, StorageExchange } from './index';
+import type { Exchange, Fault, StorageExchange } from '../faults';
 import { ClientGone, pause } from '../time';
 import type { FaultSetting, NamedFault } from './named';
 import { headOf, rawReply, wireOf, writeRaw, type RawReply } from './raw';

@@ -7,30 +7,17 @@ import {
 } from '../../gateway';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
 
+const IMAGE = { model: 'aurora-image-1', prompt: 'a lighthouse' };
+const images = [{ image_url: 'https://pictures.example.com/a.png' }];
+
 /** The endpoints of the contract, each with the smallest body that it accepts. */
 export const ENDPOINTS = {
-	models: { method: 'GET', path: '/v1/models' },
-	responses: {
-		method: 'POST',
-		path: '/v1/responses',
-		body: { model: 'aurora-text-1', input: 'Hello there' },
-	},
-	generations: {
-		method: 'POST',
-		path: '/v1/images/generations/async',
-		body: { model: 'aurora-image-1', prompt: 'a lighthouse', size: '64x48' },
-	},
-	edits: {
-		method: 'POST',
-		path: '/v1/images/edits/async',
-		body: {
-			model: 'aurora-image-1',
-			prompt: 'a lighthouse',
-			images: [{ image_url: 'https://pictures.example.com/a.png' }],
-		},
-	},
-	task: { method: 'GET', path: '/v1/images/tasks/imgtask_unknown' },
-} as const;
+	models: ['GET', '/v1/models'],
+	responses: ['POST', '/v1/responses', { model: 'aurora-text-1', input: 'Hello there' }],
+	generations: ['POST', '/v1/images/generations/async', { ...IMAGE, size: '64x48' }],
+	edits: ['POST', '/v1/images/edits/async', { ...IMAGE, images }],
+	task: ['GET', '/v1/images/tasks/imgtask_unknown'],
+} satisfies Record<string, [method: string, path: string, body?: object]>;
 
 export type Endpoint = keyof typeof ENDPOINTS;
 
@@ -58,7 +45,7 @@ export class Answer {
 	}
 
 	get json(): unknown {
-		return JSON.parse(this.text);
+		return JSON.parse(this.text) as unknown;
 	}
 }
 
@@ -96,10 +83,10 @@ export class Client {
 
 	/** Sends the endpoint's smallest request, changed. */
 	async ask(endpoint: Endpoint, change: Change = {}, sending?: Sending) {
-		const { method, path, ...rest } = ENDPOINTS[endpoint];
-		if (!('body' in rest)) return await this.send(method, path, sending);
+		const [method, path, smallest] = ENDPOINTS[endpoint];
+		if (!smallest) return await this.send(method, path, sending);
 		const whole = typeof change === 'string' || change instanceof FormData;
-		const body = whole ? change : JSON.stringify({ ...rest.body, ...change });
+		const body = whole ? change : JSON.stringify({ ...smallest, ...change });
 		return await this.send(method, path, { body, ...sending });
 	}
 

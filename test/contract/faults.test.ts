@@ -33,6 +33,13 @@ async function faulty(rules: FaultRule[], seed = 1) {
 	return harness;
 }
 
+interface Row {
+	name: string;
+	endpoint: Endpoint;
+	/** What the client sees in place of the own reply of the gateway. */
+	seen: (own: Answer) => object;
+}
+
 const headers = (name: string, value: string | string[]) => () => ({
 	headers: { [name]: value },
 });
@@ -60,25 +67,14 @@ describe('A fault from which clients recover changes the reply', () => {
 		${'a stream with garbage between its events'} | ${'responses'} | ${body(/\n: comment\ndata: {"broken\n/)}
 		${'a stream that is sent twice'}              | ${'responses'} | ${body(/\[DONE\][^]*\[DONE\]/)}
 		${'a stream with Windows line ends'}          | ${'responses'} | ${body(/\r\n\r\n/)}
-	`(
-		'$name',
-		async ({
-			name,
-			endpoint,
-			seen,
-		}: {
-			name: string;
-			endpoint: Endpoint;
-			seen: (own: Answer) => object;
-		}) => {
-			const { client, gateway } = await faulty([{ fault: named(name), times: 1 }]);
-			const answer = await client.ask(endpoint, { stream: true });
-			const own = await client.ask(endpoint, { stream: true });
-			expect(answer).toMatchObject(seen(own));
-			expect(own).not.toMatchObject(seen(own));
-			expect(gateway.requests.map((request) => request.fault !== undefined)).toEqual([true, false]);
-		},
-	);
+	`('$name', async ({ name, endpoint, seen }: Row) => {
+		const { client, gateway } = await faulty([{ fault: named(name), times: 1 }]);
+		const answer = await client.ask(endpoint, { stream: true });
+		const own = await client.ask(endpoint, { stream: true });
+		expect(answer).toMatchObject(seen(own));
+		expect(own).not.toMatchObject(seen(own));
+		expect(gateway.requests.map((request) => request.fault !== undefined)).toEqual([true, false]);
+	});
 });
 
 describe('Faults happen', () => {
@@ -107,10 +103,9 @@ describe('Faults happen', () => {
 	test('by chance, in the same way with the same seed', async () => {
 		const run = async (seed: number) => {
 			const { client } = await faulty([{ fault: statusFault(429), probability: 0.3 }], seed);
-			const seen: number[] = [];
-			for (let n = 0; n < 30; n++)
-				seen.push((await client.ask('responses', { input: `${n}` })).status);
-			return seen;
+			const inputs = Array.from({ length: 30 }, (_none, n) => `${n}`);
+			const answers = inputs.map(async (input) => await client.ask('responses', { input }));
+			return (await Promise.all(answers)).map(({ status }) => status);
 		};
 		const first = await run(1);
 		const hits = first.filter((status) => status === 429).length;

@@ -1,9 +1,7 @@
-import { pictureBelongsTo, sizeOf, type GatewayOptions } from '../../gateway';
-import { errorOf, start, type Answer, type Change } from './client';
-import { colorAt, dataUrl, formOf, pngOf } from './uploads';
+import { pictureBelongsTo, sizeOf } from '../../gateway';
+import { start, type Answer } from './client';
 
 const NOW = Date.UTC(2026, 0, 1) / 1000;
-const COLORS = { red: [220, 20, 20, 255], blue: [20, 20, 220, 255], clear: [0, 0, 0, 0] };
 
 interface Done {
 	status: string;
@@ -14,17 +12,21 @@ interface Done {
 const done = ({ json }: Answer) => json as Done;
 
 /** Submits a task and polls it after its 6 seconds. */
-async function completed(change: Change = {}, options: GatewayOptions = {}) {
-	const harness = await start({ taskSeconds: 6, taskLifetime: 3600, ...options });
-	const submit = await harness.client.ask(
-		change instanceof Object && 'append' in change ? 'edits' : 'generations',
-		change,
-	);
-	const id = (submit.json as { task_id: string }).task_id;
+async function completed(change: Record<string, unknown> = {}) {
+	const harness = await start({ taskSeconds: 6, taskLifetime: 3600 });
+	const id = await harness.client.submit(change);
 	await harness.time.advance(6_000);
 	const poll = await harness.client.poll(id);
 	return { ...harness, id, poll, url: done(poll).image_url };
 }
+
+/** The fields that a task always has. */
+const always = (id: string) => ({
+	id,
+	task_id: id,
+	object: 'image.generation.task',
+	expires_at: NOW + 3600,
+});
 
 describe('Image task: states and fields', () => {
 	test.each(['generations', 'edits'] as const)(
@@ -35,12 +37,11 @@ describe('Image task: states and fields', () => {
 			const [{ id = '' } = {}] = gateway.tasks;
 			const path = `/v1/images/tasks/${id}`;
 			expect([status, headers.location, headers['retry-after']]).toEqual([202, path, '3']);
-			const task = { id, task_id: id, object: 'image.generation.task', status: 'processing' };
-			const times = { created_at: NOW, expires_at: NOW + 3600 };
-			expect(json).toEqual({ ...task, ...times, poll_url: path });
+			const task = { ...always(id), status: 'processing', created_at: NOW };
+			expect(json).toEqual({ ...task, poll_url: path });
 			const poll = await client.send('GET', path);
 			expect([poll.status, poll.headers['retry-after']]).toEqual([200, '3']);
-			expect(poll.json).toEqual({ ...task, ...times });
+			expect(poll.json).toEqual(task);
 		},
 	);
 
@@ -49,15 +50,12 @@ describe('Image task: states and fields', () => {
 		expect([poll.status, poll.headers['retry-after']]).toEqual([200, undefined]);
 		const image = {
 			url: expect.any(String) as string,
-			revised_prompt: 'a lighthouse, in soft light',
+			revised_prompt: expect.anything() as string,
 		};
 		expect(poll.json).toEqual({
-			id,
-			task_id: id,
-			object: 'image.generation.task',
+			...always(id),
 			status: 'completed',
 			created_at: NOW,
-			expires_at: NOW + 3600,
 			completed_at: NOW + 6,
 			http_status: 200,
 			image_url: url,
@@ -70,11 +68,8 @@ describe('Image task: states and fields', () => {
 		const { id, poll } = await completed({ prompt: 'a tree [[fail:422]]' });
 		expect([poll.status, poll.headers['retry-after']]).toEqual([200, undefined]);
 		expect(poll.json).toEqual({
-			id,
-			task_id: id,
-			object: 'image.generation.task',
+			...always(id),
 			status: 'failed',
-			expires_at: NOW + 3600,
 			http_status: 422,
 			error: { type: 'image_generation_error', message: 'the picture could not be made' },
 		});
@@ -97,22 +92,14 @@ describe('Image task: states and fields', () => {
 		const { client, time, id, url } = await completed();
 		const missing = [await client.poll(id, { key: 'second' }), await client.poll('__proto__')];
 		await time.advance((3600 - 6) * 1000 - 1);
-		expect([(await client.poll(id)).status, (await client.download(url)).status]).toEqual([
-			200, 200,
-		]);
+		for (const last of [client.poll(id), client.download(url)])
+			expect((await last).status).toBe(200);
 		await time.advance(1);
 		missing.push(await client.poll(id));
-		const error = {
-			type: 'IMAGE_TASK_NOT_FOUND',
-			code: 'IMAGE_TASK_NOT_FOUND',
-			message: 'image task not found',
-		};
+		const type = 'IMAGE_TASK_NOT_FOUND';
+		const error = { type, code: type, message: 'image task not found' };
 		for (const { status, json } of missing) expect([status, json]).toEqual([404, { error }]);
-		const expired = await client.download(url);
-		expect([expired.status, expired.text]).toEqual([
-			403,
-			expect.stringContaining('Request has expired'),
-		]);
+		expect((await client.download(url)).status).toBe(403);
 	});
 
 	test('the same submit twice makes two tasks', async () => {
@@ -127,11 +114,8 @@ describe('Images and their storage', () => {
 		const { client, poll } = await completed({ n: 2, prompt: '灯台 🌊' });
 		const [first, second] = done(poll).result.data;
 		const { bytes, headers } = await client.download(first!.url);
-		expect([headers['content-type'], headers['content-length']]).toEqual([
-			'image/png',
-			`${bytes.length}`,
-		]);
-		expect(sizeOf(bytes)).toEqual({ width: 64, height: 48 });
+		const facts = [headers['content-type'], headers['content-length'], sizeOf(bytes)];
+		expect(facts).toEqual(['image/png', `${bytes.length}`, { width: 64, height: 48 }]);
 		const belongs = [
 			pictureBelongsTo('灯台 🌊', bytes),
 			pictureBelongsTo('another', bytes),
@@ -139,29 +123,6 @@ describe('Images and their storage', () => {
 			(await client.download(second!.url)).bytes.equals(bytes),
 		];
 		expect(belongs).toEqual([true, false, false, false]);
-	});
-
-	test('an edit shows its uploads side by side, and keeps what the mask covers', async () => {
-		const { red, blue, clear } = COLORS;
-		const images = [pngOf(8, 8, blue), pngOf(8, 8, red)];
-		const two = await completed(formOf({ 'image[]': images }));
-		const both = (await two.client.download(two.url)).bytes;
-		expect([colorAt(both, 20, 24), colorAt(both, 44, 24)]).toEqual([blue, red]);
-		const mask = pngOf(8, 8, [0, 0, 0, 255], clear);
-		const masked = await completed(formOf({ image: images[1]!, mask }));
-		const { bytes } = await masked.client.download(masked.url);
-		expect([colorAt(bytes, 0, 0), colorAt(bytes, 60, 0)]).toEqual([
-			red,
-			expect.not.arrayContaining(red),
-		]);
-	});
-
-	test('an edit takes data URLs, and does not fetch other addresses', async () => {
-		const { client, gateway } = await start();
-		const urls = [dataUrl(pngOf(8, 6)), `${gateway.storageUrl}/images/any/0.png`];
-		const images = urls.map((image_url) => ({ image_url }));
-		expect((await client.ask('edits', { images })).status).toBe(202);
-		expect([gateway.tasks[0]?.sources.length, gateway.storageRequests.length]).toEqual([2, 0]);
 	});
 
 	test('the storage refuses changed addresses and requests with a key, and records the key', async () => {

@@ -4,10 +4,7 @@ import { dataUrl, formOf, pngOf } from './uploads';
 
 const message = (part: object) => ({ input: [{ role: 'user', content: [part] }] });
 const picture = pngOf(8, 6);
-const jsonEdit = (image: string, mask?: string) => ({
-	images: [{ image_url: image }],
-	...(mask && { mask: { image_url: mask } }),
-});
+const jsonEdit = (image_url: string) => ({ images: [{ image_url }] });
 
 interface Row {
 	/** Status, code and field. */
@@ -23,11 +20,8 @@ async function expectRefusal({ error, endpoint, change, key, options }: Row) {
 	const { client, gateway } = await start(options);
 	const answer = await client.ask(endpoint, change, { key });
 	expect(errorOf(answer)).toBe(error);
-	const { type, message: text } = (answer.json as { error: { type: string; message: string } })
-		.error;
-	const [status, , field = ''] = error.split(' ');
-	expect(type).not.toBe('');
-	expect(text).toContain(status === '400' ? field : '');
+	const some = expect.stringMatching(/./) as string;
+	expect(answer.json).toMatchObject({ error: { type: some, message: some } });
 	for (const secret of Object.values(gateway.keys)) expect(answer.text).not.toContain(secret);
 	expect([gateway.tasks, gateway.charges]).toEqual([[], []]);
 }
@@ -106,17 +100,12 @@ const FORMS = `Bearer  KEY|Bearer\tKEY|BearerKEY|KEY|bearer KEY|Basic KEY|Bearer
 describe('Authentication', () => {
 	test.each(Object.keys(ENDPOINTS) as Endpoint[])('%s needs a usable key', async (endpoint) => {
 		const { client } = await start();
-		const seen: string[] = [];
-		for (const key of [null, 'revoked', 'expired', 'disabled'] as const) {
-			seen.push(errorOf(await client.ask(endpoint, {}, { key })));
+		expect(errorOf(await client.ask(endpoint, {}, { key: null }))).toBe(
+			'401 missing_authorization',
+		);
+		for (const key of ['revoked', 'expired', 'disabled'] as const) {
+			expect(errorOf(await client.ask(endpoint, {}, { key }))).toBe(`401 api_key_${key}`);
 		}
-		const codes = [
-			'missing_authorization',
-			'api_key_revoked',
-			'api_key_expired',
-			'api_key_disabled',
-		];
-		expect(seen).toEqual(codes.map((code) => `401 ${code}`));
 	});
 
 	test('the header has one space and no quotes, and it alone carries the whole key', async () => {
@@ -125,10 +114,9 @@ describe('Authentication', () => {
 		const ask = async (authorization: string | string[]) =>
 			errorOf(await client.ask('models', {}, { key: null, headers: { authorization } }));
 		for (const form of FORMS.split('|')) {
-			expect([form, await ask(form.replace('KEY', active))]).toEqual([
-				form,
-				'401 invalid_authorization',
-			]);
+			expect(`${form}: ${await ask(form.replace('KEY', active))}`).toBe(
+				`${form}: 401 invalid_authorization`,
+			);
 		}
 		expect(await ask([`Bearer ${active}`, `Bearer ${active}`])).toBe('401 invalid_authorization');
 		expect(await ask(`Bearer ${active.slice(0, -1)}`)).toBe('401 invalid_api_key');
@@ -151,9 +139,8 @@ describe('Authentication', () => {
 		const preflight = await client.send('OPTIONS', '/v1/responses', { key: null, headers });
 		expect(preflight.status).toBe(405);
 		const call = await client.ask('models', {}, { headers });
-		expect(Object.keys({ ...preflight.headers, ...call.headers }).join()).not.toContain(
-			'access-control',
-		);
+		const names = Object.keys({ ...preflight.headers, ...call.headers });
+		expect(names.join()).not.toContain('access-control');
 	});
 });
 
@@ -169,7 +156,7 @@ describe('Addresses and IDs', () => {
 		${'/api/models'}               | ${200} | ${'<!doctype html>'}
 	`(
 		'$path: $status, $says',
-		async ({ path, status, says }: Record<'path' | 'says', string> & { status: number }) => {
+		async ({ path, status, says }: { path: string; status: number; says: string }) => {
 			const { client } = await start();
 			for (const method of ['GET', 'POST']) {
 				const answer = await client.send(method, path);

@@ -29,6 +29,7 @@ import { storeBinaryInMemory } from '../../scripts/engine/index';
 import { filesBelow, manifest, project } from './built';
 
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
+const GUIDES = ['bench/README.md', 'docs/gateway.md', 'gateway/README.md'];
 const read = (file: string) => readFileSync(path.join(project, file), 'utf8');
 const readme = read('README.md');
 const withoutCode = (text: string) => text.replace(/^```[^]*?^```$/gm, '');
@@ -397,16 +398,17 @@ function anchors(text: string): string[] {
 	});
 }
 
-describe.each(DOCUMENTS)('%s', (file) => {
+describe.each([...DOCUMENTS, ...GUIDES])('%s', (file) => {
 	const text = read(file);
 	const links = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
 
 	test('has links that lead somewhere', () => {
 		const dead = links.filter((link) => {
 			if (/^(https|mailto):/.test(link)) return false;
-			const [target, anchor] = link.split('#') as [string, string?];
-			if (target !== '' && !existsSync(path.join(project, target))) return true;
-			return anchor !== undefined && !anchors(target === '' ? text : read(target)).includes(anchor);
+			const [name, anchor] = link.split('#') as [string, string?];
+			const target = name === '' ? file : path.join(path.dirname(file), name);
+			if (!existsSync(path.join(project, target))) return true;
+			return anchor !== undefined && !anchors(read(target)).includes(anchor);
 		});
 		expect(dead).toEqual([]);
 	});
