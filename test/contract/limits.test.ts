@@ -57,6 +57,7 @@ describe('Limits and time-outs', () => {
 		const leaving = new AbortController();
 		const sending = harness.client.ask('responses', {}, { signal: leaving.signal });
 		await inFlight(harness, 1);
+		expect(harness.gateway.connections).toBe(1);
 		leaving.abort();
 		await expect(sending).rejects.toThrow();
 		await inFlight(harness, 0);

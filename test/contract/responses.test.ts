@@ -166,7 +166,7 @@ describe('Words in double brackets', () => {
 	);
 
 	test.each([408, 429, 500, 502, 503, 504])(
-		'[[status:%i]] always, [[once:%i]] once',
+		'HTTP %i: [[status:…]] always, [[once:…]] the first time',
 		async (status) => {
 			const { client, gateway } = await start();
 			const seen: unknown[] = [];

@@ -92,59 +92,24 @@ const TEXTS = fc.oneof(
 	),
 );
 
+const wordsOf = (text: string) => text.trim().split(/\s+/);
+
+const CONTRACT_NAMES = wordsOf(`
+	id task_id status object data output content text type role usage input_tokens model error
+	message code result url image_url expires_at created_at http_status arguments name call_id
+	created refusal response item delta output_index content_index incomplete_details reason
+	summary
+`);
+
+const OBJECT_NAMES = wordsOf('__proto__ constructor toString hasOwnProperty then length');
+
 /** Field names of the contract, and of JavaScript. */
 const NAMES = fc.oneof(
 	{
 		weight: 6,
-		arbitrary: fc.constantFrom(
-			'id',
-			'task_id',
-			'status',
-			'object',
-			'data',
-			'output',
-			'content',
-			'text',
-			'type',
-			'role',
-			'usage',
-			'input_tokens',
-			'model',
-			'error',
-			'message',
-			'code',
-			'result',
-			'url',
-			'image_url',
-			'expires_at',
-			'created_at',
-			'http_status',
-			'arguments',
-			'name',
-			'call_id',
-			'created',
-			'refusal',
-			'response',
-			'item',
-			'delta',
-			'output_index',
-			'content_index',
-			'incomplete_details',
-			'reason',
-			'summary',
-		),
+		arbitrary: fc.constantFrom(...CONTRACT_NAMES),
 	},
-	{
-		weight: 1,
-		arbitrary: fc.constantFrom(
-			'__proto__',
-			'constructor',
-			'toString',
-			'hasOwnProperty',
-			'then',
-			'length',
-		),
-	},
+	{ weight: 1, arbitrary: fc.constantFrom(...OBJECT_NAMES) },
 	{ weight: 1, arbitrary: fc.string({ maxLength: 6 }) },
 );
 

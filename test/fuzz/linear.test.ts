@@ -63,8 +63,8 @@ const WORKS: Record<string, (bytes: number) => () => unknown> = {
 		return create(JSON.stringify({ id: 'r', status: 'completed', output }));
 	},
 	'a task of many pictures': (bytes) => {
-		const data = Array.from({ length: bytes / 40 }, (_unused, n) => ({
-			url: `https://s/${n}.png`,
+		const data = Array.from({ length: bytes / 340 }, (_unused, n) => ({
+			url: `https://s/${n}.png?${LONG.replaceAll(' ', '+')}`,
 		}));
 		const body = JSON.stringify({ id: 't', status: 'completed', result: { data } });
 		return async () => picturesOf('t', (await pollImageTask(answeredBy({ body }), 't')).task);
@@ -74,8 +74,8 @@ const WORKS: Record<string, (bytes: number) => () => unknown> = {
 		return readStream(filled(bytes, delta) + COMPLETED);
 	},
 	'a stream of many items': (bytes) => {
-		const items = Array.from({ length: bytes / 110 }, (_unused, n) =>
-			event('response.output_text.delta', { output_index: n, delta: 'word' }),
+		const items = Array.from({ length: bytes / 360 }, (_unused, n) =>
+			event('response.output_text.delta', { output_index: n, delta: LONG }),
 		);
 		return readStream(items.join('') + COMPLETED);
 	},
