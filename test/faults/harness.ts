@@ -47,8 +47,16 @@ export const MODES: Mode[] = ['throw', 'continueRegularOutput', 'continueErrorOu
 /** Requests that time out at once, in real time. */
 export type Timeouts = 'all' | 'wholeBodies';
 
+interface Failed {
+	message: string;
+	description?: string;
+	details?: IDataObject;
+	/** Of an error that the node throws. */
+	itemIndex?: number;
+}
+
 interface Ended {
-	failure?: { message: string; description?: string; details?: IDataObject };
+	failure?: Failed;
 	outputs?: INodeExecutionData[][];
 	left: unknown;
 	record: RunRecord;
@@ -223,7 +231,8 @@ export class FaultHarness {
 			return { record, left, outputs, failure };
 		} catch (error) {
 			const { message, description, context } = shown({ error: error as Error });
-			return { record, left: error, failure: { message, description, details: context.details } };
+			const { details, itemIndex } = context;
+			return { record, left: error, failure: { message, description, details, itemIndex } };
 		}
 	}
 
@@ -288,7 +297,10 @@ export class FaultHarness {
 function wrongItem({ failure, outputs = [] }: Ended, mode: Mode): string[] {
 	const [item] = outputs[0] ?? [];
 	if (!failure) return [];
-	if (mode === 'throw') return item ? ['the node did not throw'] : [];
+	if (mode === 'throw') {
+		if (item) return ['the node did not throw'];
+		return failure.itemIndex === 0 ? [] : ['the error does not name its item'];
+	}
 	if (!item) return ['the node did not continue'];
 	const { pairedItem } = item;
 	const isLinked = typeof pairedItem === 'object' && 'item' in pairedItem && pairedItem.item === 0;

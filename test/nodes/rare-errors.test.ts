@@ -563,7 +563,7 @@ describe('What a user entered and cannot be sent', () => {
 	test('has a row for each place that refuses something', () => {
 		const nodes = join(__dirname, '../../nodes');
 		const places = readdirSync(nodes, { recursive: true, encoding: 'utf8' })
-			// Those of the chat model are in chat-model.faults.test.ts and package/without-sdk.test.ts.
+			// Those of the chat model are in chat-model.faults.test.ts and package/loading.test.ts.
 			.filter((path) => path.endsWith('.ts') && !path.startsWith('LmChatModelAccess'))
 			.map((path) => {
 				const found = readFileSync(join(nodes, path), 'utf8').match(/new InputError\(/g) ?? [];

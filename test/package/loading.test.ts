@@ -1,7 +1,16 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { loadOutputSchema, PackageDirectoryLoader } from 'n8n-core';
-import type { ICredentialType, INodeTypeDescription } from 'n8n-workflow';
+import { loadOutputSchema, PackageDirectoryLoader, SupplyDataContext } from 'n8n-core';
+import type {
+	ICredentialType,
+	INodeType,
+	INodeTypeDescription,
+	ISupplyDataFunctions,
+} from 'n8n-workflow';
+import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import { startGateway, type Gateway } from '../../gateway';
+import { prepareNode, runNode, type RunNodeOptions } from '../../scripts/engine/index';
+import { byId, generateImage, getModels, type ShownError } from '../nodes/arrange';
 import { classFiles, install, manifest } from './built';
 
 let installed: Awaited<ReturnType<typeof install>>;
@@ -128,5 +137,67 @@ describe.each(['modelAccess', 'modelAccessImage'])('the operations of %s, loaded
 		for (const { operation, action } of operations(node(name))) {
 			expect([operation, action]).toEqual([operation, expect.stringMatching(/^[A-Z][a-z]+ /)]);
 		}
+	});
+});
+
+/** A built class as it is installed, of a node. */
+function built(name: string): INodeType {
+	const file = path.join(installed.folder, classFiles[name] ?? '');
+	const exported = jest.requireActual<Record<string, new () => INodeType>>(file);
+	return new exported[name]!();
+}
+
+// As an older n8n has the package: beside n8n-workflow, and without the kit for AI nodes.
+describe('an n8n without @n8n/ai-node-sdk', () => {
+	let gateway: Gateway;
+	beforeAll(async () => {
+		gateway = await startGateway();
+	});
+	afterAll(async () => await gateway.close());
+
+	const options = (name: string, parameters: object): RunNodeOptions => ({
+		node: built(name),
+		parameters: parameters as RunNodeOptions['parameters'],
+		credentials: { modelAccessApi: { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active } },
+		credentialTypes: [new ModelAccessApi()],
+	});
+
+	it('lists models', async () => {
+		const run = await runNode(options('ModelAccess', getModels()));
+		expect(run.items.length).toBeGreaterThan(0);
+	});
+
+	it('submits pictures', async () => {
+		const parameters = generateImage({ waitForCompletion: false });
+		const run = await runNode(options('ModelAccessImage', parameters));
+		expect(run.items[0]?.json).toMatchObject({ status: 'processing' });
+	});
+
+	it('shows the chat model, which says what it needs as soon as it is used', async () => {
+		const prepared = prepareNode(options('LmChatModelAccess', { model: byId('aurora-text-1') }));
+		const { workflow, additionalData, runExecutionData } = prepared;
+		const context = new SupplyDataContext(
+			workflow,
+			prepared.node,
+			additionalData,
+			'manual',
+			runExecutionData,
+			0,
+			[],
+			{},
+			'ai_languageModel',
+			{ node: prepared.node, data: {}, source: null },
+			[],
+		);
+		const supplying = built('LmChatModelAccess').supplyData?.call(
+			context as ISupplyDataFunctions,
+			0,
+		);
+		const error = await Promise.resolve(supplying).catch((reason: ShownError) => reason);
+		expect(error).toMatchObject({
+			message: 'Model Access Chat Model needs n8n 2.16 or newer',
+			description: expect.stringContaining('Update n8n.') as string,
+			functionality: 'configuration-node',
+		});
 	});
 });
