@@ -28,78 +28,59 @@ describe('what is said to a model', () => {
 		expect(itemsOf(said('user', text('')), said('assistant', text('')))).toEqual([]);
 	});
 
-	const FILES: Array<[string, Extract<MessageContent, { type: 'file' }>, object]> = [
+	type File = Omit<Extract<MessageContent, { type: 'file' }>, 'type'>;
+	const PICTURE = { mediaType: 'image/png' };
+	const DATA_URL = `data:image/png;base64,${PNG}`;
+	const IMAGE_URL = 'https://pictures.example.com/a.png';
+	const FILE_URL = 'https://files.example.com/a.pdf';
+	const PDF = { mediaType: 'application/pdf', data: 'JVBERi0=' };
+	const image = (more: object) => ({ type: 'input_image', ...more });
+	const sent = (filename: string, mediaType: string, data: string) => ({
+		type: 'input_file',
+		filename,
+		file_data: `data:${mediaType};base64,${data}`,
+	});
+	const at = (providerMetadata: Record<string, string>) => ({ data: '', providerMetadata });
+
+	const FILES: Array<[string, File, object]> = [
+		['an image', { ...PICTURE, data: PNG }, image({ image_url: DATA_URL })],
 		[
-			'a picture',
-			{ type: 'file', mediaType: 'image/png', data: PNG },
-			{ type: 'input_image', image_url: `data:image/png;base64,${PNG}` },
+			'an image in bytes',
+			{ ...PICTURE, data: new Uint8Array([1, 2, 3]) },
+			image({ image_url: 'data:image/png;base64,AQID' }),
+		],
+		['an image as a data address', { ...PICTURE, data: DATA_URL }, image({ image_url: DATA_URL })],
+		[
+			'an image at an address, with its detail',
+			{ mediaType: 'image/*', ...at({ url: IMAGE_URL, detail: 'low' }) },
+			image({ image_url: IMAGE_URL, detail: 'low' }),
 		],
 		[
-			'a picture in bytes',
-			{ type: 'file', mediaType: 'image/png', data: new Uint8Array([1, 2, 3]) },
-			{ type: 'input_image', image_url: 'data:image/png;base64,AQID' },
-		],
-		[
-			'a picture as a data address',
-			{ type: 'file', mediaType: 'image/png', data: `data:image/png;base64,${PNG}` },
-			{ type: 'input_image', image_url: `data:image/png;base64,${PNG}` },
-		],
-		[
-			'a picture at an address, with its detail',
-			{
-				type: 'file',
-				mediaType: 'image/*',
-				data: '',
-				providerMetadata: { url: 'https://pictures.example.com/a.png', detail: 'low' },
-			},
-			{ type: 'input_image', image_url: 'https://pictures.example.com/a.png', detail: 'low' },
-		],
-		[
-			'a picture that the gateway has',
-			{ type: 'file', mediaType: 'image/png', data: '', providerMetadata: { fileId: 'file_1' } },
-			{ type: 'input_image', file_id: 'file_1' },
+			'an image that the gateway has',
+			{ ...PICTURE, ...at({ fileId: 'file_1' }) },
+			image({ file_id: 'file_1' }),
 		],
 		[
 			'a file with its name',
-			{
-				type: 'file',
-				mediaType: 'application/pdf',
-				data: 'JVBERi0=',
-				providerMetadata: { filename: 'invoice.pdf' },
-			},
-			{
-				type: 'input_file',
-				filename: 'invoice.pdf',
-				file_data: 'data:application/pdf;base64,JVBERi0=',
-			},
+			{ ...PDF, providerMetadata: { filename: 'invoice.pdf' } },
+			sent('invoice.pdf', PDF.mediaType, PDF.data),
 		],
 		[
 			'a file without a name',
-			{ type: 'file', mediaType: 'text/csv', data: 'YQ==' },
-			{ type: 'input_file', filename: 'file.csv', file_data: 'data:text/csv;base64,YQ==' },
+			{ mediaType: 'text/csv', data: 'YQ==' },
+			sent('file.csv', 'text/csv', 'YQ=='),
 		],
 		[
 			'a file of no known type',
-			{ type: 'file', data: 'YQ==' },
-			{
-				type: 'input_file',
-				filename: 'file.bin',
-				file_data: 'data:application/octet-stream;base64,YQ==',
-			},
+			{ data: 'YQ==' },
+			sent('file.bin', 'application/octet-stream', 'YQ=='),
 		],
-		[
-			'a file at an address',
-			{ type: 'file', data: '', providerMetadata: { url: 'https://files.example.com/a.pdf' } },
-			{ type: 'input_file', file_url: 'https://files.example.com/a.pdf' },
-		],
-		[
-			'a file that the gateway has',
-			{ type: 'file', data: '', providerMetadata: { fileId: 'file_2' } },
-			{ type: 'input_file', file_id: 'file_2' },
-		],
+		['a file at an address', at({ url: FILE_URL }), { type: 'input_file', file_url: FILE_URL }],
+		['a file that the gateway has', at({ fileId: 'f_2' }), { type: 'input_file', file_id: 'f_2' }],
 	];
 	test.each(FILES)('may be %s', (_name, file, part) => {
-		expect(itemsOf(said('user', file))).toEqual([{ role: 'user', content: [part] }]);
+		const items = itemsOf(said('user', { type: 'file', ...file }));
+		expect(items).toEqual([{ role: 'user', content: [part] }]);
 	});
 
 	test('in a form that nobody here knows goes out as it is', () => {
@@ -180,7 +161,7 @@ describe('the result of a tool', () => {
 		['a list', [1, 2], '[1,2]'],
 		['nothing', undefined, ''],
 		[
-			'content with a picture',
+			'content with an image',
 			[text('Here'), { type: 'file', mediaType: 'image/png', data: PNG }],
 			[
 				{ type: 'input_text', text: 'Here' },

@@ -69,34 +69,22 @@ export function fault(kind: FaultKind, code?: string, detail?: string): Transpor
 	return new TransportFault(kind, code, detail);
 }
 
-export interface Arranged {
-	client: Client;
-	transport: ScriptedTransport;
-	time: VirtualTime;
-	/** Requests that reached the transport. */
-	sent: ScriptedTransport['sent'];
-	/** Cancels the client. */
-	cancel: () => void;
-	/** Runs time until `work` is done. */
-	drive: <T>(work: Promise<T>) => Promise<T>;
-	/** Runs time until `work` has failed. */
-	failure: (work: Promise<unknown>) => Promise<ModelAccessError>;
-}
-
 export interface Arrangement extends Partial<Client> {
-	/** What the transport does when the script has ended. */
-	then?: Exchange;
 	/** What chance answers. */
 	chance?: () => number;
 }
 
-/** A client of a scripted gateway, on a clock that stands at {@link START}. */
+/**
+ * A client of a scripted gateway, on a clock that stands at {@link START}.
+ * @param script what the gateway does with each request; one exchange alone: with all of them
+ */
 export function arrange(
-	script: Exchange[] = [],
-	{ then, chance, ...overrides }: Arrangement = {},
-): Arranged {
+	script: Exchange[] | Exchange = [],
+	{ chance, ...overrides }: Arrangement = {},
+) {
 	const time = new VirtualTime(START, chance);
-	const transport = new ScriptedTransport(time, [...script], then);
+	const always = Array.isArray(script) ? undefined : script;
+	const transport = new ScriptedTransport(time, Array.isArray(script) ? [...script] : [], always);
 	const controller = new AbortController();
 	const client: Client = {
 		transport,
@@ -109,16 +97,34 @@ export function arrange(
 		controls: EVERY_CONTROL,
 		...overrides,
 	};
+	/** Runs time until `work` is done. */
 	const drive = async <T>(work: Promise<T>) => await time.drive(work);
 	return {
 		client,
 		transport,
 		time,
+		/** Requests that reached the transport. */
 		sent: transport.sent,
+		/** Cancels the client. */
 		cancel: () => controller.abort(),
 		drive,
-		failure: async (work) => await failureOf(drive(work)),
+		/** Runs time until `work` has failed. */
+		failure: async (work: Promise<unknown>) => await failureOf(drive(work)),
 	};
+}
+
+type Work<T> = (client: Client) => Promise<T>;
+
+/** What becomes of work with such a client: its value. */
+export async function succeed<T>(script: Exchange[] | Exchange, work: Work<T>, more?: Arrangement) {
+	const arranged = arrange(script, more);
+	return { ...arranged, value: await arranged.drive(work(arranged.client)) };
+}
+
+/** What becomes of work with such a client: the client's own error. */
+export async function fail(script: Exchange[] | Exchange, work: Work<unknown>, more?: Arrangement) {
+	const arranged = arrange(script, more);
+	return { ...arranged, error: await arranged.failure(work(arranged.client)) };
 }
 
 /** The client's own error with which `work` fails. */

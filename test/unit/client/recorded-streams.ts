@@ -1,4 +1,3 @@
-import type { Client } from '../../../nodes/shared/client/request';
 import type { CreatedResponse } from '../../../nodes/shared/client/response';
 import { streamResponse } from '../../../nodes/shared/client/response-stream';
 import type { GatewayRequest, OpenReply, Transport } from '../../../nodes/shared/client/transport';
@@ -19,6 +18,18 @@ export const delta = (text: string, output_index = 0, content_index = 0) =>
 
 export const completed = (response: object = {}) =>
 	event('response.completed', { response: { id: 'r1', status: 'completed', ...response } });
+
+const item = (kind: string) => (output_index: number, given: object | null) =>
+	event(`response.output_item.${kind}`, { output_index, item: given });
+export const added = item('added');
+export const done = item('done');
+
+/** An output item: what a model says. */
+export const message = (...texts: string[]) => ({
+	type: 'message',
+	role: 'assistant',
+	content: texts.map((text) => ({ type: 'output_text', text })),
+});
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -62,10 +73,10 @@ export function streaming(chunks: Chunks, options: StreamArrangement = {}) {
 		},
 	};
 	const arranged = arrange([], { transport, ...overrides });
-	const run = async (client: Client = arranged.client): Promise<CreatedResponse> =>
-		await arranged.drive(
-			streamResponse(client, BODY, { idleMs, onText: (piece) => pieces.push(piece) }),
-		);
+	const run = async (
+		onText: ((piece: string) => void) | undefined = (piece) => pieces.push(piece),
+	): Promise<CreatedResponse> =>
+		await arranged.drive(streamResponse(arranged.client, BODY, { idleMs, onText }));
 	return { ...arranged, seen, run, failure: async () => await failureOf(run()) };
 }
 

@@ -1,3 +1,4 @@
+import { AnswerError } from '../../../nodes/shared/client/errors';
 import {
 	incompleteReason,
 	outputPictures,
@@ -22,6 +23,73 @@ const text = (words: string, more: object = {}) => ({ type: 'output_text', text:
 const refusal = (words: string) => ({ type: 'refusal', refusal: words });
 
 describe('The simplified form of a response', () => {
+	const usage = { input_tokens: 1, output_tokens: 3, details: { cached: 1 } };
+	const hello = { ...response(content(text('Hello'))), model: 'text-1', usage };
+	const textOf = (...output: unknown[]) =>
+		simple(response(...(output as ModelResponse['output']))).text;
+
+	test('is what most workflows go on with', () => {
+		expect(simplifyResponse({ response: hello, json: hello, requestId: 'req_1' }, {})).toEqual({
+			id: 'r1',
+			status: 'completed',
+			model: 'text-1',
+			text: 'Hello',
+			usage,
+			request_id: 'req_1',
+		});
+		expect(simple(response())).toEqual({ id: 'r1', status: 'completed', text: '', usage: null });
+	});
+
+	test('has usage null where the gateway says null', () => {
+		expect(simple({ ...hello, usage: null }).usage).toBeNull();
+	});
+
+	test('has the text of all message items, in order, and of nothing else', () => {
+		const output = [
+			{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] },
+			content(text('One, '), text('two, ')),
+			{ type: 'web_search_call', id: 'ws_1', text: 'no' },
+			content({ type: 'hologram', text: 'no' }),
+			content(text('three')),
+		];
+		expect(textOf(...output)).toBe('One, two, three');
+	});
+
+	test('is not troubled by items it does not know, nor by malformed ones', () => {
+		const output = [
+			{ type: 'message' },
+			{ type: 'message', content: null },
+			{ type: 'message', content: 'text' },
+			content(null, 5, 'x', {}, { type: 'output_text' }, { type: 'output_text', text: 5 }),
+			{ type: 'from_the_future', content: [text('no')] },
+			content(text('yes')),
+		];
+		expect(textOf(...output)).toBe('yes');
+	});
+
+	test.each<[string, unknown, unknown]>([
+		['parsed', '{"city":"Rome","days":[1,2]}', { city: 'Rome', days: [1, 2] }],
+		['parsed if they are a list', '[1]', [1]],
+		['as they are if they can’t be parsed', '{"city":', '{"city":'],
+		['as they are if they are empty', '', ''],
+		['as they are if they are parsed already', { city: 'Rome' }, { city: 'Rome' }],
+		['as they are if they are absent', undefined, undefined],
+	])('has calls of functions with arguments %s', (_, given, expected) => {
+		const call = (name?: string) => ({
+			type: 'function_call',
+			arguments: given,
+			...(name && { id: 'fc_1', call_id: 'call_1', name }),
+		});
+		expect(simple(response(call('a'), content(text('Wait')), call('b'), call()))).toMatchObject({
+			text: 'Wait',
+			tool_calls: [
+				{ id: 'call_1', name: 'a', arguments: expected },
+				{ id: 'call_1', name: 'b', arguments: expected },
+				{ arguments: expected },
+			],
+		});
+	});
+
 	test('has refusals joined, apart from the text', () => {
 		const given = response(content(text('Well. '), refusal('I ')), content(refusal('cannot.')));
 		expect(simple(given)).toMatchObject({ text: 'Well. ', refusal: 'I cannot.' });
@@ -68,6 +136,39 @@ describe('The simplified form of a response', () => {
 		expect(simple({ ...response(), incomplete_details: null })).not.toHaveProperty(
 			'incomplete_details',
 		);
+	});
+});
+
+describe('JSON that was asked for', () => {
+	const asking = (type: string) => ({ text: { format: { type, name: 'x', schema: {} } } });
+
+	test.each(['json_object', 'json_schema'])(
+		'(%s) is parsed from all parts, beside them',
+		(type) => {
+			const given = response(content(text('{"a":'), text('[1]}')));
+			expect(simple(given, asking(type))).toMatchObject({ text: '{"a":[1]}', parsed: { a: [1] } });
+		},
+	);
+
+	test('and did not come is an error that keeps the text which was paid for', () => {
+		const given = response(content(text('Sure!')));
+		const error = refusalOf(() => simple(given, asking('json_object')));
+		expect(error).toBeInstanceOf(AnswerError);
+		expect(error.message).toBe('The model’s answer is not JSON: Sure!');
+		const facts = { retryable: false, charged: true, partialText: 'Sure!' };
+		expect(error.facts).toMatchObject(facts);
+		expect(error.facts.advice).toContain('paid for');
+	});
+
+	test.each([
+		['text was', { format: { type: 'text' } }],
+		['nothing was', undefined],
+		['the format is null, nothing was', { format: null }],
+		['text is null, nothing was', null],
+		['text is a text, nothing was', 'json_object'],
+	])('is not parsed where %s asked for', (_, asked) => {
+		const given = response(content(text('{"a":1}')));
+		expect(simple(given, { text: asked })).not.toHaveProperty('parsed');
 	});
 });
 

@@ -1,0 +1,54 @@
+import {
+	faultKind,
+	header,
+	TransportFault,
+	type FaultKind,
+} from '../../../nodes/shared/client/transport';
+
+const AT_CONNECT = 'EHOSTUNREACH ENETUNREACH EADDRNOTAVAIL EHOSTDOWN ENETDOWN EACCES'.split(' ');
+
+/** What each code says of a request, whatever failed by it. */
+const CODES: Array<[FaultKind, codes: string]> = [
+	['unreached', 'ECONNREFUSED ENOTFOUND EAI_AGAIN EAI_NODATA EAI_NONAME ERR_INVALID_URL'],
+	['unreached', 'UND_ERR_CONNECT_TIMEOUT'],
+	['timeout', 'ECONNABORTED ETIMEDOUT ESOCKETTIMEDOUT UND_ERR_HEADERS_TIMEOUT'],
+	['certificate', 'CERT_HAS_EXPIRED DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN'],
+	['certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+	['certificate', 'ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_X HOSTNAME_MISMATCH CRL_HAS_EXPIRED'],
+	['tls', 'EPROTO'],
+	['cancelled', 'ERR_CANCELED'],
+	['lost', 'ECONNRESET EPIPE UND_ERR_SOCKET'],
+	// Unknown: of what may have been executed nothing is sent again.
+	['lost', 'ESOMETHINGNEW econnrefused XCERT_ EPROTONOSUPPORT'],
+];
+
+test.each(CODES)('a request that fails is %s by %s', (kind, codes) => {
+	for (const code of codes.split(' ')) expect([code, faultKind(code)]).toEqual([code, kind]);
+});
+
+test.each(AT_CONNECT)(
+	'%s: unreached while connecting, else lost: it may have been sent',
+	(code) => {
+		expect([faultKind(code, 'connect'), faultKind(code, 'read'), faultKind(code)]).toEqual([
+			'unreached',
+			'lost',
+			'lost',
+		]);
+	},
+);
+
+test('a request that fails without a code is lost', () => {
+	expect([faultKind(''), faultKind(undefined)]).toEqual(['lost', 'lost']);
+});
+
+test('a fault is named by its code, else by its kind', () => {
+	const fault = new TransportFault('lost', 'ECONNRESET');
+	expect([fault.name, fault.message]).toEqual(['TransportFault', 'ECONNRESET']);
+	expect(new TransportFault('lost').message).toBe('lost');
+});
+
+test('of a header that came several times the first counts', () => {
+	const headers = { one: 'a', many: ['b', 'c'], none: [], gone: undefined };
+	const read = ['one', 'many', 'none', 'gone', 'absent'].map((name) => header(headers, name));
+	expect(read).toEqual(['a', 'b', undefined, undefined, undefined]);
+});

@@ -1,0 +1,399 @@
+import { downloadPicture, type DownloadSettings } from '../../../nodes/shared/client/download';
+import { CancelledError, DownloadError } from '../../../nodes/shared/client/errors';
+import { TransportFault, type FaultKind } from '../../../nodes/shared/client/transport';
+import { arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
+import { ScriptedStorage, type Stored } from './stored-pictures';
+
+const SIGNED_URL = 'https://store.example:8443/bucket/1.png?X-Signature=s3cr3t&expires=1';
+
+/** A file that begins like a PNG and ends like none, which counts as whole. */
+const IMAGE = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(992, 7)]);
+
+/** What the storage host sends of an image, in these pieces. */
+const ok = (body: Array<Buffer | { pause: number } | TransportFault>, headers = {}): Stored => ({
+	status: 200,
+	headers,
+	body,
+});
+const of = (type: string) => ({ 'content-type': type });
+const sized = (length: number) => ({ 'content-length': String(length) });
+
+const WHOLE = ok([IMAGE.subarray(0, 300), IMAGE.subarray(300, 700), IMAGE.subarray(700)], {
+	...of('image/png'),
+	...sized(1000),
+});
+const redirect = (location?: string, status = 302): Stored => ({ status, headers: { location } });
+const unavailable = (retryAfter: string): Stored => ({
+	status: 503,
+	headers: { 'retry-after': retryAfter },
+});
+
+type Settings = Partial<DownloadSettings> & { url?: string };
+
+/** A download from a storage host that answers as scripted, and whose last reply stays. */
+function start(script: Stored[], settings: Settings = {}, arrangement: Arrangement = {}) {
+	const retries: Array<{ reason: string; waitMs: number; attempt: number }> = [];
+	const onRetry = (retry: (typeof retries)[number]) => retries.push(retry);
+	const arranged = arrange([], { onRetry, ...arrangement });
+	const storage = new ScriptedStorage(arranged.time, [...script]);
+	const { url = SIGNED_URL, ...more } = settings;
+	const begin = async () =>
+		await downloadPicture(arranged.client, storage, url, {
+			maxBytes: 10_000,
+			idleMs: 60_000,
+			fileName: (extension) => `fox.${extension}`,
+			...more,
+		});
+	return { ...arranged, storage, retries, begin };
+}
+
+async function download(...given: Parameters<typeof start>) {
+	const { begin, ...started } = start(...given);
+	const got = await started.drive(begin());
+	expect(started.storage.connections).toBe(0);
+	expect(started.sent).toEqual([]);
+	return { ...started, got };
+}
+
+const PAID = /The image is done and paid for: fetch it with Task → Get/;
+
+/** A download that fails, as a user is told of it. */
+async function fail(...given: Parameters<typeof start>) {
+	const { begin, ...started } = start(...given);
+	const error = await started.failure(begin());
+	expect(error).toBeInstanceOf(DownloadError);
+	expect(error.facts.advice).toMatch(PAID);
+	expect(started.storage.saved).toEqual([]);
+	expect(started.storage.connections).toBe(0);
+	return { ...started, error };
+}
+
+describe('An image is fetched', () => {
+	test('whole, into the storage, named and typed by its bytes', async () => {
+		const octets = ok([IMAGE], { ...of('application/octet-stream'), ...sized(1000) });
+		const { got, storage } = await download([octets]);
+		expect(got).toEqual({
+			file: { name: 'fox.png', mimeType: 'image/png', bytes: IMAGE },
+			name: 'fox.png',
+			mimeType: 'image/png',
+			size: 1000,
+		});
+		expect(storage.saved).toEqual([got.file]);
+		expect(storage.opened).toEqual([{ url: SIGNED_URL, at: START }]);
+	});
+
+	const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>');
+
+	test.each<[string, Stored, Settings, object]>([
+		['without a Content-Length', ok([IMAGE]), {}, { size: 1000 }],
+		['that is as large as may be', WHOLE, { maxBytes: 1000 }, { size: 1000 }],
+		['of a type of its own', ok([svg]), {}, { name: 'fox.svg', mimeType: 'image/svg+xml' }],
+		['by plain http', WHOLE, { url: 'http://store.example/1.png' }, { size: 1000 }],
+	])('%s', async (_, stored, settings, expected) => {
+		const { got } = await download([stored], settings);
+		expect(got).toMatchObject(expected);
+	});
+});
+
+describe('A redirect of the storage host', () => {
+	test.each([
+		['absolute', 301, 'https://other.example/2.png?a=b', 'https://other.example/2.png?a=b'],
+		['relative to the host', 302, '/2.png', 'https://store.example:8443/2.png'],
+		['relative to the path', 303, '2.png?x', 'https://store.example:8443/bucket/2.png?x'],
+		['relative to the scheme', 307, '//other.example/2.png', 'https://other.example/2.png'],
+		['permanent', 308, '/2.png', 'https://store.example:8443/2.png'],
+	])('is followed: %s (%i)', async (_, status, location, target) => {
+		const { storage } = await download([redirect(location, status), WHOLE]);
+		expect(storage.opened.map(({ url }) => url)).toEqual([SIGNED_URL, target]);
+	});
+
+	test('is followed five times, not six', async () => {
+		const five = ['/1', '/2', '/3', '/4', '/5'].map((location) => redirect(location));
+		await download([...five, WHOLE]);
+		const { error, storage, retries } = await fail([redirect(SIGNED_URL)]);
+		expect(storage.opened).toHaveLength(6);
+		expect(error.message).toContain('more than 5 redirects');
+		expect(error.facts).toMatchObject({ retryable: false });
+		expect(error.facts.advice).toMatch(/^Ask the gateway’s operator/);
+		expect(retries).toEqual([]);
+	});
+
+	test.each([
+		['file:///etc/passwd', 'its address is not a web address'],
+		['data:image/png;base64,AA', 'its address is not a web address'],
+		['ftp://other.example/', 'its address is not a web address'],
+		['https://[', 'its address is not a web address'],
+		['javascript:1', 'its address is not a web address'],
+		[undefined, 'HTTP 302'],
+	])('to %s is not followed', async (location, says) => {
+		const { error, storage } = await fail([redirect(location), WHOLE]);
+		expect(error.message).toContain(says);
+		expect(error.facts.retryable).toBe(false);
+		expect(storage.opened).toHaveLength(1);
+	});
+});
+
+test.each([
+	'',
+	'no address',
+	'file:///etc/passwd',
+	'/relative.png',
+	'data:image/png;base64,AA',
+	'xhttps://store.example/1.png',
+	'httpsx://store.example/1.png',
+])('An image is not fetched from %j, which is no web address', async (url) => {
+	const { error, storage } = await fail([WHOLE], { url });
+	expect(error.message).toContain('from an unknown host: its address is not a web address');
+	expect(error.facts.advice).toMatch(/^Ask the gateway’s operator/);
+	expect(storage.opened).toEqual([]);
+});
+
+describe('An error status', () => {
+	const JANUARY_2 = Date.UTC(2026, 0, 2) / 1000;
+
+	test.each([
+		[403, JANUARY_2, ' (it ends at 2026-01-02T00:00:00.000Z)'],
+		[404, JANUARY_2, ' (it ends at 2026-01-02T00:00:00.000Z)'],
+		[410, undefined, ''],
+		[403, 1e300, ' (it ends at far away)'],
+		[403, -1e14, ' (it ends at far away)'],
+	])('%i says that the link may have expired, at %s', async (status, expiresAt, until) => {
+		const { error, storage } = await fail([{ status }], { expiresAt });
+		expect(error.message).toBe(
+			`The image could not be downloaded from store.example:8443: HTTP ${status}, the link may have expired${until}`,
+		);
+		expect(error.facts).toMatchObject({ httpStatus: status, retryable: false });
+		expect(error.facts.advice).toMatch(/before expires_at/);
+		expect(storage.opened).toHaveLength(1);
+	});
+
+	test.each([
+		...[204, 206, 304, 400, 401, 402, 418].map((status) => [status, 1]),
+		...[408, 429, 500, 502, 503, 504, 520].map((status) => [status, 4]),
+	])('%i: fetched %i times, with three retries allowed', async (status, times) => {
+		const { error, storage, retries } = await fail([{ status: status }]);
+		expect(storage.opened).toHaveLength(times);
+		expect(error.message).toContain(`store.example:8443: HTTP ${status}`);
+		expect(error.facts).toMatchObject({ httpStatus: status, retryable: times > 1 });
+		expect(error.facts.advice).toMatch(
+			times === 1 ? /^Ask the gateway’s operator/ : /^This is a fault of the storage host/,
+		);
+		expect(retries.map(({ waitMs }) => waitMs)).toEqual(times === 1 ? [] : [1000, 2000, 4000]);
+	});
+
+	test('is followed by a wait as long as Retry-After says', async () => {
+		const date = { 'retry-after': 'Thu, 01 Jan 2026 00:00:20 GMT' };
+		const script = [unavailable('7'), { status: 429, headers: date }, WHOLE];
+		const { storage, retries } = await download(script);
+		expect(storage.opened.map(({ at }) => (at - START) / 1000)).toEqual([0, 7, 20]);
+		expect(retries).toEqual([
+			{ reason: 'HTTP 503', waitMs: 7000, attempt: 1 },
+			{ reason: 'HTTP 429', waitMs: 13_000, attempt: 2 },
+		]);
+	});
+
+	test.each<[string, Arrangement, advice: RegExp]>([
+		['would pass the deadline', { deadline: START + 59_000 }, /^It asked to wait 60 s/],
+		['would be one try too many', { maxRetries: 0 }, /^This is a fault/],
+	])('is final at once if the wait %s', async (_, bounds, advice) => {
+		const { error, storage, time } = await fail([unavailable('60')], {}, bounds);
+		expect(storage.opened).toHaveLength(1);
+		expect(time.now()).toBe(START);
+		expect(error.facts).toMatchObject({ retryAfter: 60, retryable: true });
+		expect(error.facts.advice).toMatch(advice);
+	});
+
+	test('is followed by a wait that ends at the deadline', async () => {
+		const script = [unavailable('60'), WHOLE];
+		const { storage } = await download(script, {}, { deadline: START + 60_000 });
+		expect(storage.opened).toHaveLength(2);
+	});
+});
+
+describe('A fault of the network', () => {
+	const LATER = /^This is a fault of the storage host or the network\./;
+	test.each<[FaultKind, string | undefined, number, string, RegExp]>([
+		['unreached', 'ECONNREFUSED', 4, 'the host cannot be reached (ECONNREFUSED)', /^Check that/],
+		['timeout', 'ETIMEDOUT', 4, 'it did not answer in time (ETIMEDOUT)', LATER],
+		['lost', 'ECONNRESET', 4, 'the connection was lost (ECONNRESET)', LATER],
+		['lost', undefined, 4, 'the connection was lost', LATER],
+		['certificate', 'E', 1, 'its TLS certificate is not accepted (E)', /not switched off/],
+		['tls', 'EPROTO', 1, 'it does not speak TLS as https needs it (EPROTO)', /^Ask the gateway/],
+		['blocked', 'SSRF', 1, 'n8n’s own protection refuses to connect to its address', /SSRF prot/],
+	])('%s (%s): fetched %i times', async (kind, code, times, says, advice) => {
+		const { error, storage } = await fail([fault(kind, code)]);
+		expect(`${error.message}$`).toContain(`: ${says}${kind === 'blocked' ? ' (SSRF)' : ''}$`);
+		expect(error.facts.retryable).toBe(times > 1);
+		expect(error.facts.advice).toMatch(advice);
+		expect(storage.opened).toHaveLength(times);
+	});
+
+	test('while the body arrives is followed by another try, and leaves nothing behind', async () => {
+		const broken = ok([IMAGE.subarray(0, 500), fault('lost')]);
+		const { got, storage } = await download([broken, broken, WHOLE]);
+		expect(storage.saved).toEqual([got.file]);
+		expect(got.file.bytes.equals(IMAGE)).toBe(true);
+		expect(storage.opened).toHaveLength(3);
+	});
+
+	test('behind a redirect begins again with the first address', async () => {
+		const { storage } = await download([redirect('/2.png'), fault('lost'), WHOLE]);
+		const paths = storage.opened.map(({ url }) => new URL(url).pathname);
+		expect(paths).toEqual(['/bucket/1.png', '/2.png', '/bucket/1.png']);
+	});
+
+	test('that is none of the network’s passes as it is', async () => {
+		const full = new Error('disk full');
+		for (const more of [{}, { signal: undefined }]) {
+			const { storage, begin, drive } = start([WHOLE], {}, more);
+			storage.open = async () => await Promise.reject(full);
+			await expect(drive(begin())).rejects.toBe(full);
+		}
+	});
+});
+
+describe('What arrives is checked', () => {
+	const html = Buffer.from('<!DOCTYPE html><html><body>Sign in</body></html>');
+	const json = Buffer.from('{"error":"expired"}');
+	const word = Buffer.from('hello');
+
+	test.each<[string, Stored, times: number, says: string]>([
+		['too few bytes', ok([IMAGE], sized(2000)), 4, 'only 1000 of 2000 bytes arrived'],
+		['half a signature', ok([IMAGE.subarray(0, 4)], sized(9)), 4, 'only 4 of 9 bytes arrived'],
+		['an empty file', ok([], sized(0)), 4, 'the file is empty'],
+		['no bytes of many', ok([], sized(9)), 4, 'the file is empty'],
+		['HTML', ok([html], of('text/html')), 1, 'a web page (HTML) came in place of an image'],
+		['JSON', ok([json], of('application/json')), 1, 'JSON came in place of an image'],
+		['another text', ok([word], of('image/png')), 1, 'something else came in place of an image'],
+		['a text of its length', ok([word], sized(5)), 1, 'something else came in place of an image'],
+		['a long text', ok([Buffer.alloc(300, 65)], sized(900)), 1, 'something else came in place'],
+	])('%s is no image', async (_, stored, times, says) => {
+		const { error, storage } = await fail([stored]);
+		expect(error.message).toContain(`: ${says}`);
+		expect(error.facts.retryable).toBe(times > 1);
+		expect(/^Open the image_url .* in a browser/.test(error.facts.advice)).toBe(times === 1);
+		expect(storage.opened).toHaveLength(times);
+	});
+
+	const megabyte = Buffer.alloc(1024 * 1024, 1);
+	const large = ok([IMAGE, ...Array<Buffer>(20).fill(megabyte)]);
+
+	test.each<[string, Stored, maxBytes: number, megabytes: string, read: number]>([
+		['announces to be too large is not read at all', WHOLE, 999, '0', 0],
+		['is too large is stopped at the limit', large, 2.5 * 2 ** 20, '2.5', 1000 + 3 * 2 ** 20],
+		['lies about its size is stopped too', ok([IMAGE, IMAGE], sized(10)), 1500, '0', 2000],
+	])('a file that %s', async (_, stored, maxBytes, megabytes, read) => {
+		const { error, storage } = await fail([stored], { maxBytes });
+		expect(error.message).toContain(`larger than Max File Size (${megabytes} MB)`);
+		expect(error.facts.advice).toContain('Raise the Max File Size option');
+		expect(error.facts.retryable).toBe(false);
+		expect(storage.read).toBe(read);
+		expect(storage.opened).toHaveLength(1);
+	});
+
+	const png = Buffer.from(
+		'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
+		'base64',
+	);
+	const half = ok([png.subarray(0, 20), png.subarray(20, 50)]);
+	const HALF = 'only a part of the png file arrived (50 bytes, without its end)';
+
+	test('half a file is fetched again, although no length was announced', async () => {
+		const longer = ok([png, Buffer.alloc(9)]);
+		const { got, storage, retries } = await download([half, half, longer]);
+		expect(got.size).toBe(png.length + 9);
+		expect(storage.saved).toHaveLength(1);
+		expect(retries.map(({ reason }) => reason)).toEqual([HALF, HALF]);
+	});
+
+	test('a file that stays half is an error in the end, and there is another way to it', async () => {
+		const { error } = await fail([half]);
+		expect(error.message).toContain(HALF);
+		expect(error.facts).toMatchObject({ retryable: true });
+		expect(error.facts.advice).toMatch(/switch Download Images off.*HTTP Request.*paid for/);
+	});
+});
+
+describe('A connection on which nothing happens', () => {
+	const stalling = ok([
+		IMAGE.subarray(0, 500),
+		{ pause: 10_000 },
+		IMAGE.subarray(500, 600),
+		{ pause: 60_001 },
+	]);
+
+	test.each<[string, Stored[], Settings, seconds: number, tookMs: number]>([
+		['in the middle of the file', [stalling], {}, 60, 70_000],
+		['that never answers', ['silence'], {}, 60, 60_000],
+		['behind a redirect', [redirect('/2.png'), 'silence'], { idleMs: 2500 }, 2.5, 2500],
+	])('is given up after the idle time, not before: %s', async (...row) => {
+		const [, script, settings, seconds, tookMs] = row;
+		const { error, time } = await fail(script, settings, { maxRetries: 0 });
+		expect(error.message).toContain(`nothing arrived for ${seconds} s`);
+		expect(error.facts.retryable).toBe(true);
+		expect(error.facts.advice).toMatch(/^This is a fault of the storage host/);
+		expect(time.now() - START).toBe(tookMs);
+	});
+
+	test('is fine as long as something arrives in time', async () => {
+		const pieces = Array.from({ length: 8 }, (_, n) => IMAGE.subarray(n * 125, n * 125 + 125));
+		const body = pieces.flatMap((piece) => [{ pause: 59_999 }, piece]);
+		const { got, storage } = await download([ok(body)]);
+		expect(got.size).toBe(1000);
+		expect(storage.opened).toHaveLength(1);
+	});
+
+	test('is tried again', async () => {
+		const { storage } = await download(['silence', WHOLE]);
+		expect(storage.opened.map(({ at }) => at - START)).toEqual([0, 61_000]);
+	});
+
+	test('is no longer watched once the image is here', async () => {
+		const { time } = await download([WHOLE]);
+		const waits = time.waits.length;
+		await time.advance(3_600_000);
+		expect(time.waits).toHaveLength(waits);
+	});
+});
+
+describe('A cancel', () => {
+	test.each<[string, Stored, opened: number, atMs: number]>([
+		['before the download', WHOLE, 0, 0],
+		['before the host answers', 'silence', 1, 20_000],
+		['while the first bytes are awaited', ok([{ pause: 50_000 }, IMAGE]), 1, 20_000],
+		['while the body arrives', ok([IMAGE, { pause: 50_000 }, IMAGE]), 1, 20_000],
+		['while it waits to try again', unavailable('50'), 1, 20_000],
+	])('%s ends it there, and nothing is opened after', async (_, stored, opened, atMs) => {
+		const { cancel, begin, storage, time } = start([stored]);
+		if (atMs === 0) cancel();
+		const ending = failureOf(begin());
+		await time.advance(atMs);
+		cancel();
+		await expect(ending).resolves.toBeInstanceOf(CancelledError);
+		expect(time.now() - START).toBe(atMs);
+		await time.advance(3_600_000);
+		expect(storage.opened).toHaveLength(opened);
+		expect(storage.connections).toBe(0);
+		expect(storage.saved).toEqual([]);
+	});
+
+	test('that the storage host’s side reports is believed', async () => {
+		const { failure, begin, storage } = start([fault('cancelled', 'ERR_CANCELED')]);
+		await expect(failure(begin())).resolves.toBeInstanceOf(CancelledError);
+		expect(storage.opened).toHaveLength(1);
+	});
+});
+
+test.each<[string, Stored[]]>([
+	['a status', [{ status: 403 }]],
+	['a fault', [new TransportFault('lost', 'ECONNRESET', SIGNED_URL)]],
+	['a short body', [ok([IMAGE], sized(2000))]],
+	['a web page', [ok([Buffer.from('x')], of('text/html'))]],
+	['redirects without end', [redirect(SIGNED_URL)]],
+	['a redirect to nowhere', [redirect('file:///s3cr3t')]],
+	['silence', ['silence']],
+])('A signed address is a secret: the error of %s names its host alone', async (_, script) => {
+	const { error, retries } = await fail(script, { expiresAt: START / 1000 });
+	expect(error.message).toContain('from store.example:8443: ');
+	expect(shown(error) + JSON.stringify(retries)).not.toMatch(/s3cr3t|X-Signature|bucket/);
+});

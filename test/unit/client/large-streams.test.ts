@@ -1,0 +1,86 @@
+import { runInNewContext } from 'node:vm';
+import { setFlagsFromString } from 'node:v8';
+import { bytes, completed, delta, event, message, outcome, streaming } from './recorded-streams';
+
+const DIGITS = '0123456789';
+
+/** Bytes in chunks as a socket brings them. */
+function* inChunks(whole: Uint8Array, size = 16_384) {
+	for (let at = 0; at < whole.length; at += size) yield whole.subarray(at, at + size);
+}
+
+/** Deltas that hold 10 characters each, and an end. */
+function* deltas(count: number) {
+	for (let sent = 0; sent < count; sent++) yield bytes(delta(DIGITS));
+	yield bytes(completed({ output: [] }));
+}
+
+const textOf = ({ json }: { json: Record<string, unknown> }) =>
+	(json.output as Array<{ content: Array<{ text: string }> }>)[0]?.content[0]?.text;
+
+// Texts are compared by `===`: of a difference of megabytes Jest would print both.
+
+test('an event of 5 MB arrives whole', async () => {
+	const text = 'Größe: 你好 – 😀👩‍🚀 '.repeat(140_000);
+	const whole = bytes(completed({ output: [message(text)] }));
+	expect(whole.length).toBeGreaterThan(5_000_000);
+	expect(textOf(await outcome([whole])) === text).toBe(true);
+	expect(textOf(await outcome(inChunks(whole, 997))) === text).toBe(true);
+});
+
+test('30,000 events arrive, none lost or out of order', async () => {
+	const whole = Buffer.concat([...deltas(30_000)]);
+	const expected = DIGITS.repeat(30_000);
+	for (const result of [await outcome([whole]), await outcome(inChunks(whole))]) {
+		expect(textOf(result) === expected).toBe(true);
+		expect(result.pieces.join('') === expected).toBe(true);
+	}
+});
+
+test('5,000 keep-alives may come before the first event', async () => {
+	function* stream() {
+		for (let sent = 0; sent < 5_000; sent++) yield bytes(': ping\n\n');
+		yield* deltas(1);
+	}
+	await expect(outcome(stream())).resolves.toMatchObject({ pieces: [DIGITS] });
+});
+
+test('a stream takes time in proportion to its length', async () => {
+	const cost = async (count: number) => {
+		const whole = Buffer.concat([...deltas(count)]);
+		const before = process.cpuUsage();
+		await outcome(inChunks(whole));
+		const { user, system } = process.cpuUsage(before);
+		return user + system;
+	};
+	const least = async (count: number) => Math.min(await cost(count), await cost(count));
+	await cost(10_000);
+	const short = await least(3_000);
+	const long = await least(30_000);
+	// Ten times the length: ten times the work if it is linear, a hundred if it is not.
+	expect(long / short).toBeLessThan(35);
+});
+
+test('a stream takes no more memory than its text', async () => {
+	setFlagsFromString('--expose-gc');
+	const collect = runInNewContext('gc') as () => void;
+	const used = () => {
+		collect();
+		const { heapUsed, arrayBuffers } = process.memoryUsage();
+		return (heapUsed + arrayBuffers) / 2 ** 20;
+	};
+	const marks: number[] = [];
+	const silent = event('response.telemetry', { reading: 'x'.repeat(900) });
+	function* stream() {
+		for (let sent = 0; sent <= 12_000; sent++) {
+			if (sent === 2_000 || sent === 12_000) marks.push(used());
+			yield bytes(silent + delta(DIGITS));
+		}
+		yield bytes(completed({ output: [] }));
+	}
+	const { run } = streaming(stream());
+	expect(textOf(await run(() => {}))).toHaveLength(120_010);
+	// 10 MB went through in between, of which 0.1 MB are text.
+	const [before = 0, after = 0] = marks;
+	expect(after - before).toBeLessThan(3);
+});

@@ -1,0 +1,225 @@
+import fc from '../../support/fast-check';
+import { CancelledError, StatusError } from '../../../nodes/shared/client/errors';
+import { request, type Client } from '../../../nodes/shared/client/request';
+import { Turnstile, type Place } from '../../../nodes/shared/client/turnstile';
+import { VirtualTime } from '../../../scripts/engine/virtual-time';
+import { arrange, failureOf, reply, START } from './arrange';
+
+const time = new VirtualTime();
+
+const settled = async () => await new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Asks for a slot, and tells whether it has got one by now. */
+async function asks(slot: Place, signal?: AbortSignal, deadline = Infinity) {
+	const seen = { inside: false, late: false };
+	const entered = slot.enter({ time, deadline, signal }).then((inside) => {
+		seen.inside = inside;
+		seen.late = !inside;
+	});
+	entered.catch(() => {});
+	await settled();
+	return { seen, entered };
+}
+
+/** Requests that were sent, of which the gateway took the first and refused the second. */
+async function oneTooMany(more = 0) {
+	const queue = new Turnstile();
+	const [first, second, ...others] = Array.from({ length: 2 + more }, () => queue.place());
+	for (const slot of [first!, second!, ...others]) await asks(slot);
+	first!.accepted();
+	second!.refused();
+	return { queue, first: first!, second: second!, others };
+}
+
+describe('The rate-limit queue', () => {
+	test('holds no request back before a refusal', async () => {
+		const queue = new Turnstile();
+		for (let n = 0; n < 50; n++) expect((await asks(queue.place())).seen.inside).toBe(true);
+	});
+
+	test('gives the slot of a request that is over to one that was refused, not to a new one', async () => {
+		const { queue, first, second } = await oneTooMany();
+		const newcomer = await asks(queue.place());
+		const again = await asks(second);
+		expect([newcomer.seen.inside, again.seen.inside]).toEqual([false, false]);
+		first.leave();
+		await settled();
+		// No refused request is left in the queue: none is held back.
+		expect([newcomer.seen.inside, again.seen.inside]).toEqual([true, true]);
+	});
+
+	test('sends a new request while the refused one waits as long as it was asked to', async () => {
+		const { queue, first, second } = await oneTooMany();
+		const third = queue.place();
+		const newcomer = await asks(third);
+		first.leave();
+		await settled();
+		expect(newcomer.seen.inside).toBe(true);
+		const again = await asks(second);
+		expect(again.seen.inside).toBe(false);
+		third.accepted();
+		third.leave();
+		await settled();
+		expect(again.seen.inside).toBe(true);
+	});
+
+	test('takes the failure of another request for no free slot', async () => {
+		const { first, second, others } = await oneTooMany(1);
+		const again = await asks(second);
+		others[0]!.leave();
+		await settled();
+		expect(again.seen.inside).toBe(false);
+		first.leave();
+		await settled();
+		expect(again.seen.inside).toBe(true);
+	});
+
+	test('has as many free slots as accepted requests are over', async () => {
+		const { queue, first, second, others } = await oneTooMany(2);
+		for (const slot of others) slot.accepted();
+		others[1]!.refused();
+		const waiting = [await asks(second), await asks(others[1]!), await asks(queue.place())];
+		expect(waiting.map(({ seen }) => seen.inside)).toEqual([false, false, false]);
+		first.leave();
+		await settled();
+		expect(waiting.map(({ seen }) => seen.inside)).toEqual([true, false, false]);
+		others[0]!.leave();
+		await settled();
+		expect(waiting.map(({ seen }) => seen.inside)).toEqual([true, true, true]);
+	});
+
+	test('lets one request try if none is under way whose end would free a slot', async () => {
+		const queue = new Turnstile();
+		const slots = [queue.place(), queue.place(), queue.place()];
+		for (const slot of slots) await asks(slot);
+		for (const slot of slots) slot.refused();
+		const seen = await Promise.all(slots.map(async (slot) => await asks(slot)));
+		expect(seen.map(({ seen: { inside } }) => inside)).toEqual([true, false, false]);
+	});
+
+	test('keeps a slot until it is released, however often it is asked for', async () => {
+		const queue = new Turnstile();
+		const slot = queue.place();
+		await asks(slot);
+		expect((await asks(slot)).seen.inside).toBe(true);
+		slot.leave();
+		slot.leave();
+		expect((await asks(queue.place())).seen.inside).toBe(true);
+	});
+
+	test('goes on without requests that are canceled or late', async () => {
+		const { queue, second } = await oneTooMany();
+		const cancel = new AbortController();
+		const canceled = await asks(second, cancel.signal);
+		const late = await asks(queue.place(), undefined, time.now() + 5000);
+		const patient = await asks(queue.place());
+		await time.advance(5000);
+		expect(late.seen).toEqual({ inside: false, late: true });
+		expect(patient.seen.inside).toBe(false);
+		cancel.abort();
+		await expect(canceled.entered).rejects.toBe(cancel.signal.reason);
+		await settled();
+		expect(patient.seen.inside).toBe(true);
+	});
+
+	test('leads every request to its end, whichever is refused, fails or gives up', async () => {
+		const fate = fc.constantFrom('accepted', 'refused', 'failed', 'givesUp');
+		const fates = fc.array(fc.array(fate, { maxLength: 4 }), { maxLength: 12 });
+		await fc.assert(
+			fc.asyncProperty(fates, async (all) => {
+				const queue = new Turnstile();
+				let ended = 0;
+				const go = async (fates: string[]) => {
+					const slot = queue.place();
+					for (const what of fates) {
+						await slot.enter({ time, deadline: Infinity });
+						await settled();
+						if (what === 'refused') slot.refused();
+						if (what === 'accepted') slot.accepted();
+						if (what === 'failed' || what === 'givesUp') break;
+						await settled();
+					}
+					slot.leave();
+					ended++;
+				};
+				await Promise.all(all.map(go));
+				expect(ended).toBe(all.length);
+			}),
+		);
+	});
+});
+
+describe('A request behind a full gateway', () => {
+	const ask = async (client: Client, kind: 'read' | 'image' = 'image') =>
+		await request(client, kind, { method: 'POST', path: '/x', body: {} });
+
+	/** Two items of a run: the first is under way at the gateway, the second is refused. */
+	function twoItems(...script: Parameters<typeof arrange>) {
+		const queue = new Turnstile();
+		const arranged = arrange(...script);
+		const item = (more: Partial<Client> = {}) => {
+			const place = queue.place();
+			return { client: { ...arranged.client, place, ...more }, place };
+		};
+		return { ...arranged, item };
+	}
+
+	const BUSY = reply(429, '', { 'retry-after': '5' });
+	const DONE = reply(200, {});
+
+	test('is sent as soon as another is over', async () => {
+		const { item, sent, time } = twoItems([DONE, BUSY, DONE]);
+		const first = item();
+		await ask(first.client);
+		const second = ask(item().client);
+		await time.advance(60_000);
+		expect(sent).toHaveLength(2);
+		first.place.leave();
+		await expect(second).resolves.toMatchObject({ json: {} });
+		expect(sent.map(({ at }) => at - START)).toEqual([0, 0, 60_000]);
+	});
+
+	test('is not sent after its deadline, and the error says why', async () => {
+		const { item, sent, time } = twoItems([DONE, BUSY]);
+		await ask(item().client);
+		const refused = failureOf(ask(item({ deadline: START + 20_000 }).client));
+		await time.advance(1);
+		const behind = failureOf(ask(item({ deadline: START + 20_000 }).client));
+		await time.advance(30_000);
+		for (const [error, message] of [
+			[await refused, 'The gateway asks to slow down (HTTP 429)'],
+			[
+				await behind,
+				'The gateway asks to slow down (HTTP 429): the turn of this item did not come',
+			],
+		] as const) {
+			expect(error).toBeInstanceOf(StatusError);
+			expect(error.message).toBe(message);
+			expect(error.facts).toMatchObject({ httpStatus: 429, retryable: true, outOfTime: true });
+		}
+		expect((await behind).facts.advice).toMatch(
+			/^No time was left to try again\. Nothing was sent for this item\. A queue, concurrency/,
+		);
+		expect(sent).toHaveLength(2);
+	});
+
+	test('is not sent after a cancel, and a read waits for none', async () => {
+		const { item, sent, cancel, time } = twoItems([DONE, BUSY, DONE]);
+		await ask(item().client);
+		const refused = failureOf(ask(item().client));
+		await time.advance(10_000);
+		await ask(item().client, 'read');
+		expect(sent).toHaveLength(3);
+		cancel();
+		await expect(refused).resolves.toBeInstanceOf(CancelledError);
+		expect(sent).toHaveLength(3);
+	});
+
+	test('waits for none if no request was refused as one too many', async () => {
+		const { item, sent, drive } = twoItems([DONE, reply(503), DONE, DONE]);
+		await ask(item().client);
+		await drive(ask(item().client));
+		await ask(item().client);
+		expect(sent).toHaveLength(4);
+	});
+});

@@ -1,0 +1,137 @@
+import { AnswerError, InputError } from '../../../nodes/shared/client/errors';
+import type { Client } from '../../../nodes/shared/client/request';
+import { checkResponseRequest, createResponse } from '../../../nodes/shared/client/response';
+import { arrange, fail, fault, KEY, refusalOf, reply, shown, START, succeed } from './arrange';
+
+const BODY = { model: 'text-1', input: 'Hello' };
+
+const text = (words: string) => ({
+	type: 'message',
+	role: 'assistant',
+	content: [{ type: 'output_text', text: words }],
+});
+const OK = { id: 'resp_1', status: 'completed', model: 'text-1', output: [text('Hello to you')] };
+
+const creating = async (client: Client) => await createResponse(client, BODY);
+
+test.each([
+	['with model and text', BODY],
+	['with input items', { ...BODY, input: [{ role: 'user', content: 'Hi' }] }],
+	['with stream switched off', { ...BODY, stream: false }],
+	['with fields that are not known here', { ...BODY, store: false, tools: [], x: { y: 1 } }],
+])('a request for a response goes through %s, unchanged', (_, body) => {
+	const before = structuredClone(body);
+	expect(checkResponseRequest(body)).toBe(body);
+	expect(body).toEqual(before);
+});
+
+describe('a request for a response is refused before anything is sent', () => {
+	const STREAM = 'Remove "stream"';
+
+	test.each([
+		['no model', { input: 'x' }, 'Model', 'is empty', 'exact ID'],
+		['an empty model', { ...BODY, model: '' }, 'Model', 'is empty', 'exact ID'],
+		['a blank model', { ...BODY, model: '  ' }, 'Model', 'is empty', 'exact ID'],
+		['a model of another type', { ...BODY, model: {} }, 'Model', 'is not a text', 'exact ID'],
+		['no input', { model: 'm' }, 'Prompt', 'is empty', 'answer to'],
+		['an empty input', { ...BODY, input: '' }, 'Prompt', 'is empty', 'answer to'],
+		['a blank input', { ...BODY, input: '\n ' }, 'Prompt', 'is empty', 'answer to'],
+		['an input of another type', { ...BODY, input: 5 }, 'Prompt', 'is not a text', 'answer to'],
+		['no input item', { ...BODY, input: [] }, 'Prompt', 'is', 'answer to'],
+		['messages', { ...BODY, messages: [] }, 'Extra Body', 'holds "messages"', 'Chat Completions'],
+		['messages alone', { model: 'm', messages: [] }, 'Extra Body', 'holds "messages"', '"input"'],
+		['stream: true', { ...BODY, stream: true }, 'Extra Body', 'asks to stream', STREAM],
+		['stream: "no"', { ...BODY, stream: 'no' }, 'Extra Body', 'asks to stream', STREAM],
+	])('%s', (_, body, field, problem, advice) => {
+		const error = refusalOf(() => checkResponseRequest(body));
+		expect(error).toBeInstanceOf(InputError);
+		expect(error).toMatchObject({ field });
+		expect(error.message).toContain(`${field} ${problem}`);
+		expect(error.facts.advice).toContain(advice);
+	});
+});
+
+describe('a response', () => {
+	test('comes checked, as it was sent, and with the request’s ID', async () => {
+		const body = { ...OK, service_tier: 'default', output: [...OK.output, { type: 'new', x: 1 }] };
+		const answer = reply(200, body, { 'x-request-id': 'req_1' });
+		const { value, sent } = await succeed([answer], creating);
+		expect(value).toEqual({ response: body, json: body, requestId: 'req_1' });
+		expect(sent).toEqual([
+			{ method: 'POST', path: '/responses', body: BODY, timeoutMs: 60_000, at: START },
+		]);
+	});
+
+	test.each([
+		['no usage', { usage: undefined }],
+		['a usage of null', { usage: null }],
+		['a usage of another type', { usage: 'free' }],
+		['a usage with null in it', { usage: { input_tokens: null } }],
+		['a usage of texts', { usage: { input_tokens: '1' } }],
+		['a model of null', { model: null }],
+		['no model', { model: undefined }],
+		['an unknown status', { status: 'queued' }],
+		['status incomplete', { status: 'incomplete', incomplete_details: { reason: 'x' } }],
+		['no output items', { output: [] }],
+		['an error of null', { error: null }],
+	])('that is paid for is not lost by %s', async (_, more) => {
+		const body = { ...OK, ...more };
+		const { value } = await succeed([reply(200, body)], creating);
+		expect(value.response.id).toBe('resp_1');
+		expect(value.json).toEqual(JSON.parse(JSON.stringify(body)));
+	});
+
+	test.each([
+		['output', { output: undefined }, 'field "output": Required', undefined],
+		['an item’s type', { output: [text('a'), { role: 'x' }] }, 'field "output[1].type"', 'a'],
+		['status', { status: undefined }, 'field "status": Required', 'Hello to you'],
+		['id', { id: undefined }, 'field "id": Required', 'Hello to you'],
+	])('without %s is an error that names it', async (_, more, names, partialText) => {
+		const { error } = await fail([reply(200, { ...OK, ...more })], creating);
+		expect(error).toBeInstanceOf(AnswerError);
+		expect(error.message).toContain(`The gateway’s response is not as expected: ${names}`);
+		expect(error.facts.advice).toContain('may have been executed and charged');
+		expect(error.facts.retryable).toBe(false);
+		expect(error.facts.partialText).toBe(partialText);
+	});
+
+	const NO_REASON = 'the gateway gave no reason';
+
+	test.each<[string, string, { type?: string; message?: unknown } | null | undefined, string]>([
+		['failed', 'failed', { message: 'too long', type: 'T' }, 'failed: too long'],
+		['failed without a reason', 'failed', null, `failed: ${NO_REASON}`],
+		['failed with an empty reason', 'failed', { message: '' }, `failed: ${NO_REASON}`],
+		['failed for a reason that is none', 'failed', { message: {} }, `failed: ${NO_REASON}`],
+		['cancelled', 'cancelled', undefined, `was cancelled: ${NO_REASON}`],
+	])('that %s is an error', async (_, status, said, says) => {
+		const body = { ...OK, status, error: said && { ...said, code: 'C' }, output: [] };
+		const { error } = await fail([reply(200, body, { 'x-request-id': 'req_1' })], creating);
+		expect(error).toBeInstanceOf(AnswerError);
+		expect(error.message).toBe(`The model’s response ${says}`);
+		expect(error.facts).toMatchObject({ retryable: false, charged: true, requestId: 'req_1' });
+		expect(error.facts.advice).toContain('may have been charged');
+		expect([error.facts.type, error.facts.code]).toEqual([said?.type, said ? 'C' : undefined]);
+	});
+
+	test('that failed shows no key, and one line', async () => {
+		const nasty = `key ${KEY}\n${'x'.repeat(5000)}`;
+		const said = { message: nasty, type: nasty, code: nasty };
+		const { error } = await fail([reply(200, { ...OK, status: 'failed', error: said })], creating);
+		expect(shown(error)).not.toContain(KEY);
+		expect(error.message).not.toContain('\n');
+		expect(error.message.length).toBeLessThan(600);
+	});
+
+	test.each([fault('lost'), reply(502)])('is not asked for a second time after %j', async (end) => {
+		const { error, sent } = await fail([end], creating);
+		expect(sent).toHaveLength(1);
+		expect(error.facts.advice).toMatch(/^The request may have been executed and charged\. Check/);
+	});
+
+	test('is not asked for after a cancel', async () => {
+		const { client, sent, cancel, failure } = arrange();
+		cancel();
+		await failure(creating(client));
+		expect(sent).toHaveLength(0);
+	});
+});

@@ -1,0 +1,210 @@
+import fc from '../../support/fast-check';
+import { decode, readEvents, type StreamEvent } from '../../../nodes/shared/client/event-stream';
+import {
+	bytes,
+	completed,
+	delta,
+	event,
+	message,
+	oneByOne,
+	outcome,
+	outcomeOrFailure,
+	recordStreams,
+	type Chunks,
+} from './recorded-streams';
+
+// Mutated code is slow to cut streams into bytes.
+jest.setTimeout(60_000);
+
+/** Every character of it takes more than one byte. */
+const WIDE = 'Größe: 你好 – 😀👩‍🚀';
+
+const BEGUN = { response: { id: 'r1', model: 'text-1', status: 'in_progress' } };
+const TALE = [
+	event('response.created', BEGUN),
+	event('response.in_progress', BEGUN),
+	...WIDE.split(' ').map((word) => delta(`${word} `)),
+	event('response.output_text.done', { output_index: 0, content_index: 0, text: `${WIDE} ` }),
+	completed({ output: [] }),
+	'data: [DONE]\n\n',
+].join('');
+
+const EXPECTED = {
+	json: { ...BEGUN.response, status: 'completed', output: [message(`${WIDE} `)] },
+	pieces: WIDE.split(' ').map((word) => `${word} `),
+};
+
+/** Each event's JSON over several `data:` lines. */
+const inManyLines = (stream: string) =>
+	stream.replace(/^data: (\{.*\})$/gm, (_line, json: string) =>
+		JSON.stringify(JSON.parse(json), null, 1).replace(/^/gm, 'data: '),
+	);
+
+const between = (stream: string, filler: string) => stream.replaceAll('\n\n', `\n\n${filler}`);
+const NO_JSON = 'data: {"broken\n\ndata: 7\n\ndata: null\n\ndata:\n\n';
+
+describe('A stream comes to the same result', () => {
+	test.each<[string, string]>([
+		['as the gateway sends it', TALE],
+		['with CRLF', TALE.replaceAll('\n', '\r\n')],
+		['with CR', TALE.replaceAll('\n', '\r')],
+		['with line ends of all kinds', TALE.replaceAll('}\n\n', '}\r\n\n').replace('\n', '\r')],
+		['with a byte order mark', `\ufeff${TALE}`],
+		['with a byte order mark and CRLF', `\ufeff${TALE.replaceAll('\n', '\r\n')}`],
+		['with comments', `: welcome\n${between(TALE, ': a comment\n:\n')}`],
+		['with keep-alives', `: ping\n\n\n${between(TALE, ': ping\n\n')}`],
+		['with blank lines as keep-alives', `\n\n\n${between(TALE, '\n\n\n')}`],
+		['with data over several lines', inManyLines(TALE)],
+		['with data over several lines and CRLF', inManyLines(TALE).replaceAll('\n', '\r\n')],
+		['with no space behind the colon', TALE.replace(/^(event|data): /gm, '$1:')],
+		['with event IDs and retry times', between(`retry: 10\n${TALE}`, 'id: 7\nretry: 1000\n')],
+		['with fields that nobody knows', between(TALE, 'weather: fine\nnothing\n')],
+		['with the data before the name', TALE.replace(/(event: .*\n)(data: .*\n)/g, '$2$1')],
+		['with no blank line at its end', TALE.replace('data: [DONE]\n\n', '').trimEnd()],
+		['without [DONE]', TALE.replace('data: [DONE]\n\n', '')],
+		['by type alone, without names', TALE.replace(/^event: .*\n/gm, '')],
+		['by name alone, without types', TALE.replace(/\{"type":"[a-z_.]+",/g, '{')],
+		['with events of no known kind', between(TALE, event('response.telemetry', { delta: 'no' }))],
+		['with data that is no JSON', between(TALE, NO_JSON)],
+	])('%s: in one piece and one byte at a time', async (_name, stream) => {
+		await expect(outcome([bytes(stream)])).resolves.toEqual(EXPECTED);
+		await expect(outcome(oneByOne(stream))).resolves.toEqual(EXPECTED);
+	});
+
+	test('cut inside of every character that takes several bytes, a byte order mark too', async () => {
+		const whole = bytes(`\ufeff${TALE}`);
+		const inside = [...whole.keys()].filter((at) => ((whole[at] ?? 0) & 0xc0) === 0x80);
+		expect(inside.length).toBeGreaterThan(30);
+		for (const at of inside) {
+			await expect(outcome([whole.subarray(0, at), whole.subarray(at)])).resolves.toEqual(EXPECTED);
+		}
+	});
+
+	test('with chunks that hold nothing', async () => {
+		const chunks = oneByOne(TALE).flatMap((chunk) => [new Uint8Array(), chunk]);
+		await expect(outcome(chunks)).resolves.toEqual(EXPECTED);
+	});
+});
+
+describe('A recorded stream', () => {
+	let recorded: Array<[string, string]>;
+	beforeAll(async () => {
+		recorded = await recordStreams();
+	});
+
+	test('holds, with the others, every kind of event that is understood', () => {
+		const all = recorded.map(([, stream]) => stream).join('');
+		const kinds = new Set([...all.matchAll(/^event: (.*)$/gm)].map(([, kind]) => kind));
+		const items = ['output_item.added', 'output_item.done'];
+		const texts = ['output_text', 'refusal', 'function_call_arguments'].flatMap((part) => [
+			`${part}.delta`,
+			`${part}.done`,
+		]);
+		const whole = ['created', 'in_progress', 'completed', 'incomplete', 'failed'];
+		for (const kind of [...whole, ...items, ...texts]) expect(kinds).toContain(`response.${kind}`);
+		expect(kinds).toContain('error');
+	});
+
+	function* byThrees(stream: string) {
+		const whole = bytes(stream);
+		for (let at = 0; at < whole.length; at += 3) yield whole.subarray(at, at + 3);
+	}
+
+	test('comes to the same result wherever it is cut', async () => {
+		const expected = new Map<string, unknown>();
+		for (const [name, stream] of recorded) {
+			expected.set(name, await outcomeOrFailure([bytes(stream)]));
+			expect([name, await outcomeOrFailure(byThrees(stream))]).toEqual([name, expected.get(name)]);
+		}
+		const lineEnds = fc.constantFrom('\n', '\r\n', '\r');
+		await fc.assert(
+			fc.asyncProperty(
+				fc.constantFrom(...recorded),
+				lineEnds,
+				fc.array(fc.nat(), { maxLength: 40 }),
+				async ([name, stream], lineEnd, places) => {
+					const whole = bytes(stream.replaceAll('\n', lineEnd));
+					const cuts = places.map((place) => place % (whole.length + 1)).sort((a, b) => a - b);
+					const chunks = [...cuts, whole.length].map((end, index) =>
+						whole.subarray(cuts[index - 1] ?? 0, end),
+					);
+					expect(await outcomeOrFailure(chunks)).toEqual(expected.get(name));
+				},
+			),
+			{ numRuns: 100 },
+		);
+	});
+
+	test('comes to the same result if its final response has no output', async () => {
+		for (const [name, stream] of recorded) {
+			if (!/^event: response\.(completed|incomplete)$/m.test(stream)) continue;
+			const bare = stream.replace(
+				/^(event: response\.(?:completed|incomplete)\ndata: )(.*)$/m,
+				(_line, head: string, data: string) => {
+					const json = JSON.parse(data) as { response: object };
+					return head + JSON.stringify({ ...json, response: { ...json.response, output: [] } });
+				},
+			);
+			expect([name, await outcome([bytes(bare)])]).toEqual([name, await outcome([bytes(stream)])]);
+		}
+	});
+});
+
+describe('The events of a stream', () => {
+	async function* flow(chunks: Chunks): AsyncGenerator<Uint8Array> {
+		yield* chunks;
+	}
+
+	async function eventsOf(...chunks: Array<string | number[]>): Promise<StreamEvent[]> {
+		const events: StreamEvent[] = [];
+		const given = chunks.map((chunk) =>
+			typeof chunk === 'string' ? bytes(chunk) : Uint8Array.from(chunk),
+		);
+		for await (const some of readEvents(decode(flow(given)))) events.push(...some);
+		return events;
+	}
+
+	test.each<[string, Array<string | number[]>, StreamEvent[]]>([
+		[
+			'have their name and their data, lines joined',
+			['event: a\ndata: 1\ndata:\ndata:  2\n\ndata: x\n\nevent: b\n\n'],
+			[
+				{ name: 'a', data: '1\n\n 2' },
+				{ name: undefined, data: 'x' },
+			],
+		],
+		['are whole although the end cuts them off', ['data: 1'], [{ name: undefined, data: '1' }]],
+		['are none if nothing arrives', [], []],
+		['are none if only a comment arrives', ['\ufeff\n: hello\n\n'], []],
+		[
+			'hold a replacement character for bytes that are no UTF-8, at the end too',
+			['data: a', [0xff], 'b\n\ndata: c', [0xe2]],
+			[
+				{ name: undefined, data: 'a\ufffdb' },
+				{ name: undefined, data: 'c\ufffd' },
+			],
+		],
+	])('%s', async (_name, chunks, events) => {
+		await expect(eventsOf(...chunks)).resolves.toEqual(events);
+	});
+
+	test('come out as soon as they are whole', async () => {
+		const given: string[] = [];
+		async function* slow() {
+			for (const chunk of ['data: 1\n', '\n', 'data: 2\n\n']) {
+				given.push(chunk);
+				yield bytes(chunk);
+			}
+		}
+		const events = readEvents(decode(slow()));
+		await expect(events.next()).resolves.toMatchObject({ value: [{ data: '1' }] });
+		expect(given).toHaveLength(2);
+		await events.return(undefined);
+	});
+
+	test('need no text where a chunk ends within a character', async () => {
+		const texts: string[] = [];
+		for await (const text of decode(flow(oneByOne('ä€')))) texts.push(text);
+		expect(texts).toEqual(['ä', '€']);
+	});
+});

@@ -1,0 +1,276 @@
+import { AnswerError } from '../../../nodes/shared/client/errors';
+import { simplifyResponse } from '../../../nodes/shared/client/response-output';
+import {
+	added,
+	BODY,
+	bytes,
+	completed,
+	delta,
+	done,
+	event,
+	message,
+	outcome,
+	streaming,
+} from './recorded-streams';
+
+const END = completed({ output: [] });
+
+test('a streamed response is asked for by one request that says so', async () => {
+	const headers = { 'x-request-id': 'req_1' };
+	const { run, seen, time } = streaming([bytes(END)], { idleMs: 20_000, headers });
+	await expect(run()).resolves.toMatchObject({ requestId: 'req_1' });
+	const body = { ...BODY, stream: true };
+	expect(seen.sent).toEqual([{ method: 'POST', path: '/responses', body, timeoutMs: 20_000 }]);
+	expect(BODY).not.toHaveProperty('stream');
+	expect(seen.closed).toBeGreaterThan(0);
+	// It leaves no wait behind.
+	const before = time.now();
+	await time.advance(3_600_000);
+	expect(time.now() - before).toBe(3_600_000);
+	expect(time.waits).toEqual([20_000]);
+});
+
+test('a streamed response is complete at its final event: nothing after it is waited for', async () => {
+	const { run, time, client } = streaming(
+		(async function* () {
+			yield bytes(delta('Hi') + END);
+			await new Promise(() => {});
+		})(),
+	);
+	await expect(run()).resolves.toMatchObject({ json: { status: 'completed' } });
+	expect(time.now()).toBe(client.deadline - 3_600_000);
+});
+
+describe('The text of a streamed response', () => {
+	const words = Array.from({ length: 33 }, (_, n) => `${n} `);
+	const refused = [{ type: 'message', content: [{ type: 'refusal', refusal: 'No' }] }];
+
+	test.each<[string, string[], string[]]>([
+		[
+			'piece by piece, in order, texts and refusals alike',
+			[
+				delta('One') +
+					delta(' two', 1) +
+					event('response.refusal.delta', { output_index: 2, delta: ' no' }) +
+					event('response.function_call_arguments.delta', { output_index: 3, delta: '{}' }) +
+					event('response.output_text.delta', { output_index: 0, delta: 7 }) +
+					END,
+			],
+			['One', ' two', ' no'],
+		],
+		[
+			'piece by piece, up to 32 at once',
+			[
+				words
+					.slice(1)
+					.map((word) => delta(word))
+					.join('') + END,
+			],
+			words.slice(1),
+		],
+		[
+			'as one if more arrive together',
+			[words.map((word) => delta(word)).join(''), delta('the end'), END],
+			[words.join(''), 'the end'],
+		],
+		[
+			'at the end if it came in one piece',
+			[
+				event('response.output_text.done', { text: 'Whole' }),
+				completed({ output: [message('Whole')] }),
+			],
+			['Whole'],
+		],
+		[
+			'at the end after nothing but an empty piece',
+			[delta(''), completed({ output: [message('Whole')] })],
+			['', 'Whole'],
+		],
+		[
+			'at the end if only the final event came',
+			[completed({ output: [message('Whole')] })],
+			['Whole'],
+		],
+		['at the end, a refusal too', [completed({ output: refused })], ['No']],
+	])('is passed on %s', async (_, chunks, pieces) => {
+		await expect(outcome(chunks.map(bytes))).resolves.toMatchObject({ pieces });
+	});
+});
+
+describe('The final response', () => {
+	const created = (response: object) => event('response.created', { response });
+
+	test('wins over all that came on the way', async () => {
+		const final = {
+			id: 'r2',
+			status: 'completed',
+			model: 'text-2',
+			output: [message('Final')],
+			usage: { total_tokens: 3 },
+			unknown: { kept: true },
+		};
+		const { json } = await outcome([
+			bytes(
+				created({ id: 'r1', model: 'text-1', first: true }) +
+					added(0, message()) +
+					delta('On the way') +
+					done(0, message('On the way')) +
+					done(1, message('More')) +
+					event('response.completed', { response: final }),
+			),
+		]);
+		expect(json).toEqual({ ...final, first: true });
+	});
+
+	test('takes what it lacks from those before it', async () => {
+		const progress = { id: 'r1', model: 'text-1', status: 'in_progress', output: [] };
+		const { json } = await outcome([
+			bytes(
+				created({ id: 'r0', model: 'text-0' }) +
+					event('response.in_progress', { response: progress }) +
+					delta('Hi') +
+					event('response.completed', {}),
+			),
+		]);
+		expect(json).toEqual({ ...progress, status: 'completed', output: [message('Hi')] });
+	});
+
+	test('is incomplete where its event says so', async () => {
+		const response = { id: 'r1', incomplete_details: { reason: 'max_output_tokens' } };
+		const end = event('response.incomplete', { response });
+		const { json } = await outcome([bytes(delta('Hi') + end)]);
+		expect(json).toEqual({ ...response, status: 'incomplete', output: [message('Hi')] });
+	});
+
+	test.each([
+		['without an ID anywhere names it', event('response.completed', {}), 'field "id": Required'],
+		[
+			'that says it failed is an error, whatever its event is called',
+			completed({ status: 'failed', error: { message: 'broke', code: 'C' } }),
+			'The model’s response failed: broke',
+		],
+	])('%s, and keeps the text', async (_, end, says) => {
+		const error = await streaming([bytes(delta('Hi') + end)]).failure();
+		expect(error).toBeInstanceOf(AnswerError);
+		expect(error.message).toContain(says);
+		expect(error.facts).toMatchObject({ partialText: 'Hi', retryable: false });
+		if (says.includes('broke')) expect(error.facts).toMatchObject({ code: 'C', charged: true });
+	});
+});
+
+describe('Where the final response is empty, its output is', () => {
+	const numbers = [10, 2, 0, 11, 1, 9, 3, 8, 4, 7, 5, 6];
+	const sorted = [...numbers.keys()].map(String);
+	const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"a":1}' };
+	const argument = (kind: string, fields: object) =>
+		event(`response.function_call_arguments.${kind}`, { output_index: 0, ...fields });
+	const begunCall = added(0, { ...call, arguments: '' });
+	const refusal = (kind: string, fields: object) =>
+		event(`response.refusal.${kind}`, { output_index: 0, content_index: 1, ...fields });
+	const refused = {
+		...message('Well.'),
+		content: [
+			{ type: 'output_text', text: 'Well.' },
+			{ type: 'refusal', refusal: 'I cannot.' },
+		],
+	};
+	const text = event('response.output_text.done', { output_index: 0, text: 'Hello' });
+	const begun = { ...message(), id: 'm1', status: 'in_progress' };
+	const full = { ...message('Hi'), id: 'm1', status: 'completed', annotations: [1] };
+	const hologram = { type: 'hologram', light: [1] };
+
+	test.each<[string, string[], object[]]>([
+		['the texts that came', [delta('Hel'), delta('lo')], [message('Hello')]],
+		['the whole text of its last event, not its deltas', [delta('Hel'), text], [message('Hello')]],
+		['the whole text of its last event alone', [text], [message('Hello')]],
+		[
+			'a text whose last event holds none',
+			[delta('Hello'), event('response.output_text.done', { output_index: 0 })],
+			[message('Hello')],
+		],
+		[
+			'several content parts, in the order of their index',
+			[delta('B', 0, 1), delta('A', 0, 0), delta('C', 0, 2), delta('b', 0, 1)],
+			[message('A', 'Bb', 'C')],
+		],
+		[
+			'more than ten items, in the order of their numbers',
+			numbers.map((n) => delta(String(n), n, 0)),
+			sorted.map((n) => message(n)),
+		],
+		[
+			'more than ten parts, in the order of their numbers',
+			numbers.map((n) => delta(String(n), 0, n)),
+			[message(...sorted)],
+		],
+		[
+			'items in the order of their index, whichever came first',
+			[delta('Second', 1), done(2, call), done(0, { type: 'reasoning' })],
+			[{ type: 'reasoning' }, message('Second'), call],
+		],
+		[
+			'a refusal, beside a text',
+			[delta('Well.'), refusal('delta', { delta: 'I ' }), refusal('delta', { delta: 'cannot.' })],
+			[refused],
+		],
+		[
+			'a refusal from its last event, beside a text',
+			[delta('Well.'), refusal('done', { refusal: 'I cannot.' })],
+			[refused],
+		],
+		[
+			'a call of a function, its arguments joined',
+			[begunCall, argument('delta', { delta: '{"a"' }), argument('delta', { delta: ':1}' })],
+			[call],
+		],
+		[
+			'a call with the arguments of their last event',
+			[begunCall, argument('delta', { delta: '{"a' }), argument('done', { arguments: '{"a":1}' })],
+			[call],
+		],
+		['a call as it is done', [begunCall, done(0, call)], [call]],
+		[
+			'a call whose item never came',
+			[argument('done', { arguments: '{"a":1}' })],
+			[{ type: 'function_call', arguments: '{"a":1}' }],
+		],
+		[
+			'an item that is only begun, filled by its text',
+			[added(0, begun), delta('Hi')],
+			[{ ...begun, ...message('Hi') }],
+		],
+		[
+			'an item that is only begun, though it has a part',
+			[added(0, { ...begun, ...message('') }), delta('Hi')],
+			[{ ...begun, ...message('Hi') }],
+		],
+		[
+			'an item as it is done, with all its fields',
+			[added(0, message()), delta('Hi'), done(0, full)],
+			[full],
+		],
+		[
+			'an item that is done and empty, filled by its text',
+			[delta('Hi'), done(0, begun)],
+			[{ ...begun, ...message('Hi') }],
+		],
+		[
+			'items of types that nobody knows',
+			[done(0, hologram), delta('Hi', 1)],
+			[hologram, message('Hi')],
+		],
+		['nothing of what is no item', [added(0, {}), done(1, null), delta('Hi', 2)], [message('Hi')]],
+		['empty if nothing came', [], []],
+	])('%s', async (_, events, output) => {
+		const { json } = await outcome([bytes(events.join('') + END)]);
+		expect(json.output).toEqual(output);
+	});
+
+	test('read by the simplified form like any other', async () => {
+		const { run } = streaming([bytes(delta('Hi') + done(1, call) + END)]);
+		expect(simplifyResponse(await run(), BODY)).toMatchObject({
+			text: 'Hi',
+			tool_calls: [{ id: 'c1', name: 'f', arguments: { a: 1 } }],
+		});
+	});
+});

@@ -1,0 +1,208 @@
+import fc from '../../support/fast-check';
+import {
+	AnswerError,
+	CancelledError,
+	NetworkError,
+	StatusError,
+	UnknownTaskError,
+} from '../../../nodes/shared/client/errors';
+import {
+	pollImageTask,
+	pollStep,
+	type Observation,
+	type PollState,
+} from '../../../nodes/shared/client/image-task';
+import type { ImageTask } from '../../../nodes/shared/client/schemas';
+import { fail, fault, reply, START, succeed, type Exchange } from './arrange';
+
+const polling =
+	(taskId = 'task_1') =>
+	async (client: Parameters<typeof pollImageTask>[0]) =>
+		await pollImageTask(client, taskId);
+
+describe('A poll', () => {
+	const body = { task_id: 'task_1', status: 'queued', expires_at: 'soon', place: 4 };
+
+	test('is one GET, its address built from the ID', async () => {
+		const { sent } = await succeed([reply(200, body)], polling('task/../1 ?#ä'));
+		const path = '/images/tasks/task%2F..%2F1%20%3F%23%C3%A4';
+		expect(sent).toEqual([{ method: 'GET', path, timeoutMs: 60_000, at: START }]);
+	});
+
+	test('gives the task as sent, when to look again, and both clocks', async () => {
+		const headers = { 'retry-after': '8', date: 'Thu, 01 Jan 2026 01:00:00 GMT' };
+		const { value } = await succeed([reply(200, body, headers)], polling());
+		expect(value).toEqual({
+			task: { task_id: 'task_1', status: 'queued', place: 4 },
+			json: body,
+			retryAfter: 8,
+			now: START,
+			gatewayNow: START + 3_600_000,
+		});
+	});
+
+	test('that finds no task says what that can mean, and is not repeated', async () => {
+		const said = { type: 'IMAGE_TASK_NOT_FOUND', code: 'NOT_FOUND', message: 'not found' };
+		const answer = reply(404, { error: said }, { 'x-request-id': 'req_1' });
+		const { error } = await fail([answer], polling());
+		expect(error).toBeInstanceOf(UnknownTaskError);
+		expect(error.message).toBe('The gateway knows no image task "task_1" (HTTP 404)');
+		expect(error.facts).toMatchObject({
+			taskId: 'task_1',
+			httpStatus: 404,
+			type: 'IMAGE_TASK_NOT_FOUND',
+			code: 'NOT_FOUND',
+			requestId: 'req_1',
+			retryable: false,
+		});
+		expect(error.facts.advice).toMatch(/^The task ID is wrong.*expired.*another API key/);
+	});
+
+	const ACCEPTED =
+		/^The image task was accepted and may be charged: do not submit it again, fetch it with Task → Wait and its task ID\. \S/;
+
+	test.each<[string, Exchange, new (...args: never[]) => Error, advice: RegExp]>([
+		['401', reply(401), StatusError, ACCEPTED],
+		['403', reply(403), StatusError, ACCEPTED],
+		['500, twice', reply(500), StatusError, ACCEPTED],
+		['503 to the end', reply(503), StatusError, ACCEPTED],
+		['a lost connection to the end', fault('lost'), NetworkError, ACCEPTED],
+		['a bad certificate', fault('certificate'), NetworkError, ACCEPTED],
+		['HTML', reply(200, '<html>'), AnswerError, ACCEPTED],
+		['no JSON', reply(200, ''), AnswerError, ACCEPTED],
+		['no status', reply(200, { task_id: 'task_1' }), AnswerError, ACCEPTED],
+		['a cancel', fault('cancelled'), CancelledError, /^Nothing more was sent/],
+	])('that fails (%s) keeps the task’s ID', async (_, always, kind, advice) => {
+		const { error } = await fail(always, polling());
+		expect(error).toBeInstanceOf(kind);
+		expect(error.facts.taskId).toBe('task_1');
+		expect(error.facts.advice).toMatch(advice);
+	});
+
+	test('that cannot be read names the field', async () => {
+		const { error } = await fail([reply(200, { task_id: 'task_1' })], polling());
+		expect(error.message).toBe(
+			'The gateway’s image task is not as expected: field "status": Required',
+		);
+	});
+
+	test('that fails for no reason of the gateway passes its error on as it is', async () => {
+		const bug = new Error('a bug');
+		const transport = {
+			send: async () => await Promise.reject(bug),
+			open: async () => await Promise.reject(bug),
+		};
+		await expect(succeed([], polling(), { transport })).rejects.toBe(bug);
+	});
+});
+
+const STATE: PollState = { taskId: 't', unnamedWaits: 0 };
+const SETTINGS = { pollIntervalMs: 3000, deadline: START + 900_000 };
+const IN_10_S = START / 1000 + 10;
+
+function seen(
+	task: Partial<ImageTask> = {},
+	{ now = START, gatewayNow = now, retryAfter }: Partial<Observation> = {},
+): Observation {
+	const whole = { task_id: 't', status: 'processing', ...task };
+	return { task: whole, json: whole, now, gatewayNow, retryAfter };
+}
+
+test.each(['completed', 'failed'] as const)('a task that is %s is not waited for', (status) => {
+	for (const deadline of [START - 1, START + 900_000]) {
+		const step = pollStep(STATE, seen({ status }, { retryAfter: 60 }), { ...SETTINGS, deadline });
+		expect(step).toEqual({ next: status });
+	}
+});
+
+test.each(['processing', 'queued', 'in_progress', 'COMPLETED', 'cancelled', 'x'])(
+	'a task that is %s is waited for',
+	(status) => {
+		const step = pollStep(STATE, seen({ status }), SETTINGS);
+		expect(step).toMatchObject({ next: 'wait', waitMs: 3000 });
+	},
+);
+
+describe('The wait until the next poll', () => {
+	const absent = undefined;
+
+	test.each([
+		['is as long as Retry-After says', [3, 10, 1.5, 100], 1, [3, 10, 1.5, 100]],
+		['is no shorter than the poll interval', [3, 0, absent], 20, [20, 20, 20]],
+		[
+			'grows by half from 3 s to 15 s while Retry-After stays absent',
+			Array<undefined>(7).fill(absent),
+			3,
+			[3, 4.5, 6.75, 10.125, 15, 15, 15],
+		],
+		[
+			'grows from 3 s, though the interval is longer',
+			Array<undefined>(6).fill(absent),
+			5,
+			[5, 5, 6.75, 10.125, 15, 15],
+		],
+		[
+			'grows anew after a Retry-After',
+			[absent, absent, 5, absent, absent, 0, absent],
+			3,
+			[3, 4.5, 5, 3, 4.5, 3, 3],
+		],
+	])('%s', (_, retryAfters, interval, waits) => {
+		let state = STATE;
+		const seconds = retryAfters.map((retryAfter) => {
+			const settings = { ...SETTINGS, pollIntervalMs: interval * 1000 };
+			const step = pollStep(state, seen({}, { retryAfter }), settings);
+			if (step.next !== 'wait') throw new Error(`no wait but ${step.next}`);
+			state = step.state;
+			return step.waitMs / 1000;
+		});
+		expect(seconds).toEqual(waits);
+	});
+
+	test.each([
+		['ends before the deadline', 10_000, undefined, 3, 'wait', undefined],
+		['ends at the deadline', 3000, undefined, 3, 'wait', undefined],
+		['would end a millisecond after it', 2999, undefined, 3, 'giveUp', 'deadline'],
+		['would begin at it', 0, undefined, 3, 'giveUp', 'deadline'],
+		['would begin after it', -5000, undefined, 3, 'giveUp', 'deadline'],
+		['is asked for by the gateway, too long', 900_000, undefined, 901, 'giveUp', 'deadline'],
+		['ends when the task expires', 900_000, IN_10_S, 10, 'wait', undefined],
+		['would end after that', 900_000, IN_10_S, 11, 'giveUp', 'expiry'],
+		['would end after both, the deadline first', 5000, IN_10_S, 11, 'giveUp', 'deadline'],
+		['would end after both at once', 10_000, IN_10_S, 11, 'giveUp', 'deadline'],
+	])('that %s', (_, left, expires_at, retryAfter, next, because) => {
+		// By the gateway’s clock the task expires: what the local one says makes no difference.
+		for (const skew of [0, -3_600_000, 3_600_000]) {
+			const look = seen({ expires_at }, { now: START + skew, gatewayNow: START, retryAfter });
+			const step = pollStep(STATE, look, { ...SETTINGS, deadline: START + skew + left });
+			expect(step).toMatchObject({ next, waitMs: retryAfter * 1000, ...(because && { because }) });
+		}
+	});
+});
+
+test('a step changes nothing, ends no wait late, and its state survives JSON', () => {
+	fc.assert(
+		fc.property(
+			fc.record({ taskId: fc.constant('t'), unnamedWaits: fc.nat(2000) }),
+			fc.option(fc.nat(1000), { nil: undefined }),
+			fc.option(fc.integer({ min: -100, max: 2000 }), { nil: undefined }),
+			fc.record({ pollIntervalMs: fc.nat(60_000), deadline: fc.nat(900_000) }),
+			(state, retryAfter, expiresIn, { pollIntervalMs, deadline }) => {
+				const expires = expiresIn === undefined ? {} : { expires_at: START / 1000 + expiresIn };
+				const settings = Object.freeze({ pollIntervalMs, deadline: START + deadline });
+				const look = Object.freeze(seen(expires, { retryAfter }));
+				const step = pollStep(Object.freeze(state), look, settings);
+
+				expect(pollStep(state, look, settings)).toEqual(step);
+				if (step.next !== 'wait' && step.next !== 'giveUp') throw new Error('not ended');
+				expect(step.waitMs).toBeGreaterThanOrEqual(pollIntervalMs);
+				expect(step.waitMs).toBeGreaterThanOrEqual((retryAfter ?? 3) * 1000);
+				const latest = Math.min(settings.deadline, START + (expiresIn ?? Infinity) * 1000);
+				expect(step.next).toBe(START + step.waitMs > latest ? 'giveUp' : 'wait');
+				if (step.next === 'wait') {
+					expect(JSON.parse(JSON.stringify(step.state))).toEqual(step.state);
+				}
+			},
+		),
+	);
+});

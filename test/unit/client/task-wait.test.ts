@@ -1,0 +1,301 @@
+import { CancelledError, TaskError } from '../../../nodes/shared/client/errors';
+import {
+	failedTask,
+	pollImageTask,
+	waitForImageTask,
+} from '../../../nodes/shared/client/image-task';
+import {
+	arrange,
+	fail,
+	failureOf,
+	fault,
+	KEY,
+	reply,
+	shown,
+	START,
+	succeed,
+	type Exchange,
+} from './arrange';
+
+const AFTER_3 = { 'retry-after': '3' };
+const COMPLETED = reply(200, {
+	task_id: 'task_1',
+	status: 'completed',
+	image_url: 'https://store.example/1.png',
+});
+
+function processing(headers: Record<string, string> = AFTER_3, task: object = {}): Exchange {
+	return reply(200, { task_id: 'task_1', status: 'processing', ...task }, headers);
+}
+
+const after = (retryAfter: string) => processing({ 'retry-after': retryAfter });
+const busy = (retryAfter: string) => reply(503, '', { 'retry-after': retryAfter });
+
+/** Waits for a task, by default for at most 15 minutes. */
+const waiting =
+	({ seconds = 900, ...more } = {}, found: Partial<Parameters<typeof waitForImageTask>[2]> = {}) =>
+	async (client: Parameters<typeof waitForImageTask>[0]) => {
+		const deadline = START + seconds * 1000;
+		const settings = { pollIntervalMs: 3000, deadline, ...more, ...found };
+		return await waitForImageTask({ ...client, deadline }, 'task_1', settings);
+	};
+
+describe('Waiting for a task', () => {
+	const IN_20_S = 'Thu, 01 Jan 2026 00:00:20 GMT';
+
+	test.each<[string, Exchange[], number[]]>([
+		['is not needed if it is done', [COMPLETED], []],
+		['obeys Retry-After', [after('5'), after('12'), after('1'), COMPLETED], [5, 12, 3]],
+		['obeys an HTTP date', [after(IN_20_S), COMPLETED], [20]],
+		[
+			'obeys an HTTP date by the gateway’s clock',
+			[processing({ 'retry-after': IN_20_S, date: 'Thu, 01 Jan 2026 00:00:10 GMT' }), COMPLETED],
+			[10],
+		],
+		[
+			'grows while Retry-After stays absent',
+			[...Array<Exchange>(6).fill(processing({})), COMPLETED],
+			[3, 4.5, 6.75, 10.125, 15, 15],
+		],
+		[
+			'takes 0, a date that has passed, negative numbers and nonsense for no less than the interval',
+			[
+				...['0', 'Wed, 31 Dec 2025 00:00:00 GMT', '-5', 'soon 5'].map((nonsense) =>
+					after(nonsense),
+				),
+				COMPLETED,
+			],
+			[3, 3, 3, 4.5],
+		],
+		[
+			'goes on over statuses that it does not know',
+			[processing(AFTER_3, { status: 'queued' }), processing(AFTER_3, { status: 'x' }), COMPLETED],
+			[3, 3],
+		],
+		['goes on over 503, by its Retry-After', [processing(), busy('7'), COMPLETED], [3, 7]],
+		[
+			'goes on by backoff without one',
+			[processing(), reply(429), reply(503), COMPLETED],
+			[3, 1, 2],
+		],
+		[
+			'goes on over lost connections and time-outs: looking costs nothing',
+			[processing(), fault('lost'), fault('timeout'), fault('unreached'), processing(), COMPLETED],
+			[3, 1, 2, 4, 3],
+		],
+		['goes on over one 500', [processing(), reply(500), processing(), COMPLETED], [3, 1, 3]],
+		[
+			'has retries anew for each look',
+			[
+				processing(),
+				...[reply(503), reply(503), reply(503)],
+				processing(),
+				...[reply(503), reply(503), reply(503)],
+				COMPLETED,
+			],
+			[3, 1, 2, 4, 3, 1, 2, 4],
+		],
+	])('%s', async (_, script, waits) => {
+		const { value, sent, time } = await succeed(script, waiting());
+		expect(value).toMatchObject({ end: 'completed', seen: { task: { status: 'completed' } } });
+		expect(time.waits.map((ms) => ms / 1000)).toEqual(waits);
+		expect(sent).toHaveLength(script.length);
+	});
+
+	test('asks at the ID’s address, not at poll_url or Location', async () => {
+		const elsewhere = 'https://evil.example/v1/images/tasks/task_1';
+		const first = processing({ location: elsewhere }, { poll_url: elsewhere, id: 'other' });
+		const { sent } = await succeed([first, COMPLETED], waiting());
+		expect(sent.map(({ path }) => path)).toEqual(['/images/tasks/task_1', '/images/tasks/task_1']);
+	});
+
+	test('starts from what is already known: after a 202 it waits before it looks', async () => {
+		const { client, sent, time, drive } = arrange([processing(), COMPLETED]);
+		const first = await drive(pollImageTask(client, 'task_1'));
+		await drive(waiting({}, { first })(client));
+		expect(time.waits).toEqual([3000]);
+		expect(sent.map(({ at }) => at - START)).toEqual([0, 3000]);
+	});
+
+	test('tells of each look', async () => {
+		const statuses: string[] = [];
+		const onSeen = ({ task }: { task: { status: string } }) => statuses.push(task.status);
+		const script = [processing(AFTER_3, { status: 'queued' }), processing(), COMPLETED];
+		await succeed(script, waiting({}, { onSeen }));
+		expect(statuses).toEqual(['queued', 'processing', 'completed']);
+	});
+
+	test.each([
+		['404', [reply(404)], 'knows no image task'],
+		['401', [reply(401)], 'did not accept the API key'],
+		['a redirect', [reply(302)], 'redirects'],
+		['500 twice', [reply(500), reply(500)], 'internal error'],
+	])('ends by %s, with the task’s ID', async (_, end, says) => {
+		const { error, sent } = await fail([processing(), ...end], waiting());
+		expect(error.message).toContain(says);
+		expect(error.facts.taskId).toBe('task_1');
+		expect(error.facts.advice.match(/was accepted/g) ?? []).toHaveLength(
+			says.includes('knows') ? 0 : 1,
+		);
+		expect(sent).toHaveLength(1 + end.length);
+	});
+});
+
+describe('Waiting ends in time', () => {
+	const EXPIRED = 'The image task is about to expire and is not done';
+	const LATE = 'The image was not done within Max Wait';
+	const [AT_0, AT_3] = ['Wed, 31 Dec 2025 23:00:00 GMT', 'Wed, 31 Dec 2025 23:00:03 GMT'];
+	const expires = (expires_at: number, headers = {}) =>
+		processing({ ...AFTER_3, ...headers }, { expires_at });
+
+	test.each<[string, Exchange[], seconds: number, waits: number[], says: string, advice: RegExp]>([
+		[
+			'at the deadline',
+			Array<Exchange>(4).fill(processing()),
+			10,
+			[3, 3, 3],
+			LATE,
+			/^The next look at it would have been in 3 s\. The task goes on.*do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/,
+		],
+		['at once if Retry-After is longer', [after('1200')], 900, [], LATE, /been in 1200 s/],
+		[
+			'at once if a 503 asks for longer',
+			[processing(), busy('900')],
+			900,
+			[3],
+			'The gateway is overloaded or a part of it is unavailable (HTTP 503)',
+			/asked to wait 900 s/,
+		],
+		[
+			'before the task expires',
+			Array<Exchange>(3).fill(expires(START / 1000 + 7)),
+			900,
+			[3, 3],
+			EXPIRED,
+			/in 3 s\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/,
+		],
+		[
+			'before the task expires by the gateway’s clock',
+			[AT_0, AT_3].map((date) => expires(Date.parse(AT_0) / 1000 + 5, { date })),
+			900,
+			[3],
+			EXPIRED,
+			/./,
+		],
+		...[1e13, 1e300].map((at): [string, Exchange[], number, number[], string, RegExp] => [
+			`although the task expires at ${at}`,
+			[expires(at, { 'retry-after': '1200' })],
+			900,
+			[],
+			LATE,
+			/keeps the task until far away/,
+		]),
+	])('%s, with what was seen last and an error to throw', async (...row) => {
+		const [, script, seconds, waits, says, advice] = row;
+		const { value, sent, time } = await succeed(script, waiting({ seconds }));
+		const { end, seen, error } = value;
+		expect(end).toBe('timedOut');
+		expect(seen.task.status).toBe('processing');
+		expect(time.waits.map((ms) => ms / 1000)).toEqual(waits);
+		expect(sent).toHaveLength(script.length);
+		expect(error?.message).toBe(says);
+		expect(error).toMatchObject({ facts: { taskId: 'task_1', retryable: says !== EXPIRED } });
+		expect(error?.facts.advice).toMatch(advice);
+	});
+
+	test('but not before a last look at the deadline', async () => {
+		const { value } = await succeed([processing(), COMPLETED], waiting({ seconds: 3 }));
+		expect(value.end).toBe('completed');
+	});
+});
+
+describe('A cancel', () => {
+	test.each<[string, Exchange[]]>([
+		['during a wait', [after('60')]],
+		['between two tries of a look', [processing(), busy('60')]],
+	])('%s ends it there; nothing is sent after, and the task’s ID is kept', async (_, script) => {
+		const { client, sent, time, cancel } = arrange(script);
+		const failing = failureOf(waiting()(client));
+		await time.advance(20_000);
+		cancel();
+		const error = await failing;
+		expect(error).toBeInstanceOf(CancelledError);
+		expect(error.facts.taskId).toBe('task_1');
+		expect(time.now() - START).toBe(20_000);
+		await time.advance(3_600_000);
+		expect(sent).toHaveLength(script.length);
+	});
+
+	test('during a look ends it', async () => {
+		const { client, sent, transport, cancel, failure } = arrange([processing(), fault('lost')]);
+		transport.during = () => {
+			if (sent.length === 2) cancel();
+		};
+		const error = await failure(waiting()(client));
+		expect(error).toBeInstanceOf(CancelledError);
+		expect(error.facts.taskId).toBe('task_1');
+		expect(sent).toHaveLength(2);
+	});
+});
+
+describe('A task that failed', () => {
+	const { client } = arrange();
+	const failed = (task: object) => failedTask(client, 't', { status: 'failed', ...task });
+	const NO_REASON = 'the gateway gave no reason';
+	const ANEW =
+		'Change the request if the reason asks for it, and submit a new task; this one will not be done.';
+
+	test('ends the waiting', async () => {
+		const said = { type: 'content_policy', code: 'refused', message: 'prompt refused' };
+		const end = reply(200, { task_id: 'task_1', status: 'failed', http_status: 400, error: said });
+		const { error } = await fail([processing(), end], waiting());
+		expect(error).toBeInstanceOf(TaskError);
+		expect(error.message).toBe('The image task failed: prompt refused');
+		expect(error.facts).toMatchObject({
+			taskId: 'task_1',
+			httpStatus: 400,
+			type: 'content_policy',
+			code: 'refused',
+			retryable: false,
+		});
+		expect(error.facts.advice).toMatch(/^Fix the request.*submit a new task/);
+	});
+
+	test.each([
+		['its message', { type: 'T', message: 'out of luck' }, 'out of luck'],
+		['its type if it has no message', { type: 'T' }, 'T'],
+		['its type if the message is empty', { type: 'T', message: '' }, 'T'],
+		['that no reason was given', {}, NO_REASON],
+		['that no reason was given, in empty texts', { type: '', message: '' }, NO_REASON],
+		['that no error came at all', undefined, NO_REASON],
+	])('says %s', (_, error, reason) => {
+		expect(failed({ error }).message).toBe(`The image task failed: ${reason}`);
+	});
+
+	test.each([
+		[429, true, 'limit is reached'],
+		[503, true, 'Wait a while'],
+		[500, false, 'Report it'],
+		[502, false, 'minimal request'],
+		[403, false, 'not permitted'],
+		[400, false, 'Fix the request'],
+		[undefined, false, ''],
+		[200, false, ''],
+	])('with http_status %s may be submitted anew: %s', (http_status, retryable, advice) => {
+		const { facts } = failed({ http_status });
+		expect(facts).toMatchObject({ retryable });
+		expect(facts.httpStatus).toBe(http_status);
+		expect(facts.advice).toContain(advice);
+		expect(facts.advice.endsWith(ANEW)).toBe(true);
+		if (advice === '') expect(facts.advice).toBe(ANEW);
+	});
+
+	test('says it in one line, bounded and without the key', () => {
+		const nasty = `key ${KEY}\r\n${'x'.repeat(5000)}`;
+		const error = failed({ error: { type: nasty, code: nasty, message: nasty } });
+		expect(shown(error)).not.toContain(KEY);
+		expect(error.message).toMatch(/^The image task failed: key \[API key\] x+…$/);
+		for (const text of [error.message, error.facts.type, error.facts.code])
+			expect(text?.length).toBeLessThan(600);
+	});
+});

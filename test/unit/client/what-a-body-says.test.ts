@@ -1,0 +1,236 @@
+import { AnswerError, quotable } from '../../../nodes/shared/client/errors';
+import { request } from '../../../nodes/shared/client/request';
+import type { RequestKind } from '../../../nodes/shared/client/retry';
+import { checkAnswer, modelListSchema, responseSchema } from '../../../nodes/shared/client/schemas';
+import type { GatewayReply } from '../../../nodes/shared/client/transport';
+import { fail, KEY, refusalOf, reply, shown, succeed } from './arrange';
+
+const REFUSED = 'The gateway refused the request as invalid (HTTP 400)';
+const HTML = '<!DOCTYPE html><html><head><title>Sign in</title></head></html>';
+const AS_HTML = { 'content-type': 'text/html; charset=utf-8' };
+const WEB_PAGE = /^A web page in place of JSON.*wrong Base URL.*login page.*firewall/;
+
+const message = { method: 'POST', path: '/x', body: {} } as const;
+
+/** The error that a user gets of a reply. */
+async function errorOf(answer: GatewayReply, kind: RequestKind = 'read') {
+	const { error } = await fail([answer], async (client) => await request(client, kind, message));
+	return error;
+}
+
+async function answerOf(answer: GatewayReply) {
+	return (await succeed([answer], async (client) => await request(client, 'read', message))).value;
+}
+
+describe('an error’s body', () => {
+	test.each<[string, unknown, { text: string; type?: string; code?: string }]>([
+		[
+			'an error object',
+			{ error: { type: 'T', code: 'C', message: 'no field' } },
+			{ text: ': no field', type: 'T', code: 'C' },
+		],
+		['an error text', { error: 'no field' }, { text: ': no field' }],
+		['fields alone', { type: 'T', code: 'C', message: 'm' }, { text: ': m', type: 'T', code: 'C' }],
+		['an error of null', { error: null, message: 'm' }, { text: ': m' }],
+		['three errors, one in another', { error: { error: { error: 'm' } } }, { text: ': m' }],
+		['a numeric code', { error: { code: 1042, message: 'm' } }, { text: ': m', code: '1042' }],
+		['a code of 0', { error: { code: 0, message: 'm' } }, { text: ': m', code: '0' }],
+		['an empty type', { error: { type: '', message: 'm' } }, { text: ': m' }],
+		['a type alone', { error: { type: 'T' } }, { text: ': {"error":{"type":"T"}}', type: 'T' }],
+		['fields of other types', { error: { type: 5, code: {}, message: 'm' } }, { text: ': m' }],
+		['text', 'upstream connect error', { text: ': upstream connect error' }],
+		['text about <html>', 'no <html> here', { text: ': no <html> here' }],
+		['broken JSON', '{"error":{"mess', { text: ': {"error":{"mess' }],
+		['nothing', '', { text: '' }],
+		['white space', ' \r\n ', { text: '' }],
+		[
+			'JSON behind a byte order mark',
+			'\ufeff{"error":{"type":"T"},"x":1}',
+			{ text: '…', type: 'T' },
+		],
+	])('that is %s is understood', async (_, body, { text, type, code }) => {
+		const error = await errorOf(reply(400, body));
+		if (text !== '…') expect(error.message).toBe(REFUSED + text);
+		expect([error.facts.type, error.facts.code]).toEqual([type, code]);
+		expect(error.facts.advice).toMatch(/^Fix the request: .* unchanged\.$/);
+	});
+
+	test.each([
+		['another name', { detail: 'no field' }],
+		['a list of errors', { errors: [{ message: 'no field' }] }],
+		['a list', [{ message: 'no field' }]],
+		['four errors, one in another', { error: { error: { error: { error: 'no field' } } } }],
+		['a message that is an object', { error: { message: { text: 'no field' } } }],
+		['a JSON text', JSON.stringify('no field')],
+	])('in %s is quoted at least', async (_, body) => {
+		expect((await errorOf(reply(400, body))).message).toContain('no field');
+	});
+
+	test.each([
+		['by its type', reply(400, 'Sign in', AS_HTML)],
+		['by its type in capitals', reply(400, 'Sign in', { 'content-type': 'TEXT/HTML' })],
+		['by its beginning', reply(400, HTML)],
+		['by its beginning, after white space', reply(400, '\n  <html lang="en">')],
+		['by its beginning, in lower case', reply(400, '<!doctype HTML>')],
+	])('that is HTML, %s, is named and not quoted', async (_, answer) => {
+		const error = await errorOf(answer);
+		expect(error.message).toBe(`${REFUSED}: a web page (HTML) in place of JSON`);
+		expect(error.facts.advice).toMatch(/^Fix the request/);
+		expect(error.facts.advice.replace(/^.*unchanged\. /, '')).toMatch(WEB_PAGE);
+	});
+
+	test('that is JSON is read, though its type says HTML', async () => {
+		const error = await errorOf(reply(400, { error: { message: 'm' } }, AS_HTML));
+		expect(error.message).toBe(`${REFUSED}: m`);
+	});
+
+	test('becomes one line of bounded length without control characters', async () => {
+		const nasty = 'one\r\ntwo\u0000\u001b[31mred\u202eright to left\u2028line\u0085x';
+		for (const said of [nasty, nasty + 'y'.repeat(1e6)]) {
+			for (const body of [said, { error: { type: said, code: said, message: said } }]) {
+				const { message, facts } = await errorOf(reply(400, body));
+				const text = [message, facts.type, facts.code].join('');
+				// eslint-disable-next-line no-control-regex
+				expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
+				expect(message).toContain('one two [31mred right to left line x');
+				expect(message.length).toBeLessThan(700);
+				if (said !== nasty) expect(message).toMatch(/y{400}…$/);
+			}
+		}
+	});
+
+	test.each([
+		['as text', `bad key ${KEY}`],
+		['in the message', { error: { message: `bad key ${KEY}` } }],
+		['in type and code', { error: { type: KEY, code: KEY, message: 'm' } }],
+		['in another field', { detail: `bad key ${KEY}` }],
+		['URL-encoded', `?key=${encodeURIComponent(KEY)}`],
+		['in base64', { error: { message: btoa(`:${KEY}`) } }],
+		['after 490 characters', 'x'.repeat(490) + KEY],
+	])('that echoes the key, %s, is shown without it', async (_, body) => {
+		const error = await errorOf(reply(400, body, { 'x-request-id': `req ${KEY}` }));
+		for (const secret of [KEY, KEY.slice(0, 10), encodeURIComponent(KEY).slice(0, 12)])
+			expect(shown(error)).not.toContain(secret);
+		expect(error.facts.requestId).toBe('req [API key]');
+	});
+
+	test('has the request’s ID beside it, of bounded length', async () => {
+		const { facts } = await errorOf(reply(400, '', { 'x-request-id': ['r'.repeat(500), 'other'] }));
+		expect(facts.requestId).toMatch(/^r{100,200}…$/);
+	});
+});
+
+test.each([
+	['what is short stays as it is', 'as it is', 'as it is'],
+	['what is just short enough stays as it is', 'abcdefghij', 'abcdefghij'],
+	['runs of white space become one space', ' a \n\n b\t\tc ', 'a b c'],
+	['what is long ends in an ellipsis', 'abcdefghijkl', 'abcdefghij…'],
+	['there is no space before the ellipsis', 'abcdefghi jkl', 'abcdefghi…'],
+	['only the beginning of a text is looked at', `${' '.repeat(40)}x`, ''],
+])('in a quote %s', (_, text, quote) => {
+	expect(quotable(text, 10)).toBe(quote);
+});
+
+describe('a success body', () => {
+	test.each([
+		['behind a byte order mark', reply(200, '\ufeff{"a":1}')],
+		['though its type says HTML', reply(200, { a: 1 }, AS_HTML)],
+		['of any success status', reply(201, { a: 1 })],
+	])('is read %s, and comes with the request’s ID', async (_, answer) => {
+		answer.headers['x-request-id'] = 'req_1';
+		await expect(answerOf(answer)).resolves.toEqual({
+			json: { a: 1 },
+			requestId: 'req_1',
+			reply: answer,
+		});
+	});
+
+	test.each([
+		['is empty', reply(200, ''), 'The gateway answered with nothing in place of JSON'],
+		['is white space', reply(200, ' \n'), 'The gateway answered with nothing in place of JSON'],
+		['is a 204', reply(204, ''), 'The gateway answered with nothing in place of JSON'],
+		['is text', reply(200, 'it works'), 'The gateway’s answer is not JSON: it works'],
+		['ends too early', reply(200, '{"data":'), 'The gateway’s answer is not JSON: {"data":'],
+		['is HTML', reply(200, HTML), 'The gateway answered with a web page (HTML) in place of JSON'],
+		[
+			'is HTML by its type',
+			reply(200, 'Hi', AS_HTML),
+			'The gateway answered with a web page (HTML) in place of JSON',
+		],
+	])('that %s is an error which says so', async (_, answer, says) => {
+		const isHtml = says.includes('HTML');
+		const headers = { ...answer.headers, 'x-request-id': 'r1' };
+		const error = await errorOf({ ...answer, headers });
+		expect(error).toBeInstanceOf(AnswerError);
+		expect(error.message).toBe(says);
+		expect(error.facts).toMatchObject({
+			httpStatus: answer.status,
+			requestId: 'r1',
+			retryable: !isHtml,
+		});
+		expect(error.facts.advice).toMatch(isHtml ? WEB_PAGE : /^The address may not be that/);
+		expect(error.facts.advice).toMatch(/(^|\. )The address may not be that of a gateway/);
+	});
+
+	test.each([
+		['response', /^The request may have been executed and charged/],
+		['image', /^An image task may exist/],
+	] as const)('that can’t be used warns of paying twice for a %s', async (kind, warning) => {
+		const { facts } = await errorOf(reply(200, 'nonsense'), kind);
+		expect(facts.advice).toMatch(warning);
+		expect(facts).toMatchObject({ retryable: false, inDoubt: true });
+	});
+
+	test('that is quoted is bounded, cleaned and free of the key', async () => {
+		const error = await errorOf(reply(200, `key\u0007 ${KEY} ${'x'.repeat(1e5)}`));
+		expect(error.message).toContain('key [API key] xxx');
+		expect(error.message.length).toBeLessThan(200);
+		expect(shown(error)).not.toContain(KEY);
+	});
+});
+
+describe('a checked answer', () => {
+	const MODELS = { what: 'model list', kind: 'read' } as const;
+	const answer = (json: unknown) => ({ json, reply: reply(200), requestId: 'req_9' });
+
+	test('keeps every unknown field on each level, and keys like __proto__ harmless', async () => {
+		const text =
+			'{"data":[{"id":"m","caps":{"x":1},"__proto__":{"bad":1}}],"next":null,"__proto__":{"bad":1}}';
+		const { json } = await answerOf(reply(200, text));
+		const list = checkAnswer(modelListSchema, answer(json), MODELS);
+		expect(list).toMatchObject({ data: [{ id: 'm', caps: { x: 1 } }], next: null });
+		for (const object of [{}, list, list.data[0]]) expect(object).not.toHaveProperty('bad');
+	});
+
+	const OK = { id: 'r', status: 'completed', output: [] };
+
+	test.each([
+		['no data', modelListSchema, {}, 'field "data": Required'],
+		['data of null', modelListSchema, { data: null }, 'field "data"'],
+		['data that is an object', modelListSchema, { data: {} }, 'field "data"'],
+		['an entry without ID', modelListSchema, { data: [{ id: 'a' }, {}] }, 'field "data[1].id"'],
+		['an ID of another type', modelListSchema, { data: [{ id: 5 }] }, 'field "data[0].id"'],
+		['an empty ID', modelListSchema, { data: [{ id: '' }] }, 'field "data[0].id"'],
+		['an entry that is a text', modelListSchema, { data: ['a'] }, 'field "data[0]"'],
+		['a list in place of an object', modelListSchema, [], 'Expected object, received array'],
+		['null in place of an object', modelListSchema, null, 'Expected object, received null'],
+		['no id', responseSchema, { ...OK, id: undefined }, 'field "id"'],
+		['no status', responseSchema, { ...OK, status: undefined }, 'field "status"'],
+		['no output', responseSchema, { ...OK, output: undefined }, 'field "output"'],
+		['output of another type', responseSchema, { ...OK, output: 'hi' }, 'field "output"'],
+		['an item without type', responseSchema, { ...OK, output: [{}] }, 'field "output[0].type"'],
+	] as const)('with %s names the path', (_, schema, json, path) => {
+		const check = () => checkAnswer(schema, answer(json), { what: 'thing', kind: 'response' });
+		const error = refusalOf(check);
+		expect(error).toBeInstanceOf(AnswerError);
+		expect(error.message).toContain(`The gateway’s thing is not as expected: ${path}`);
+		expect(error.facts).toMatchObject({ httpStatus: 200, requestId: 'req_9', retryable: false });
+		expect(error.facts.advice).toContain('Check the usage');
+	});
+
+	test('of a read may be asked for again', () => {
+		const { facts } = refusalOf(() => checkAnswer(modelListSchema, answer({}), MODELS));
+		expect(facts).toMatchObject({ retryable: true });
+		expect(facts.inDoubt).toBeUndefined();
+	});
+});
