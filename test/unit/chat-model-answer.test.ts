@@ -3,6 +3,7 @@ import { answerContentOf } from '../../nodes/LmChatModelAccess/answer-content';
 import { Pieces } from '../../nodes/LmChatModelAccess/pieces';
 import { toolChoiceOf, toolsOf } from '../../nodes/LmChatModelAccess/tools';
 import { AnswerError } from '../../nodes/shared/client/errors';
+import { refusalOf } from './client/arrange';
 
 type Response = Parameters<typeof answerContentOf>[0]['response'];
 
@@ -39,16 +40,17 @@ describe('an answer', () => {
 			call({ id: 'fc_3', arguments: { city: 'Oslo' } }),
 			call({}),
 		]);
+		const called = (toolCallId: string, input: string) => ({
+			type: 'tool-call',
+			toolCallId,
+			toolName: 'weather',
+			input,
+		});
 		expect(calls).toEqual([
-			{
-				type: 'tool-call',
-				toolCallId: 'call_1',
-				toolName: 'weather',
-				input: '{"city":"Bergen"}',
-			},
-			{ type: 'tool-call', toolCallId: 'call_2', toolName: 'weather', input: '{}' },
-			{ type: 'tool-call', toolCallId: 'fc_3', toolName: 'weather', input: '{"city":"Oslo"}' },
-			{ type: 'tool-call', toolCallId: 'call_3', toolName: 'weather', input: '{}' },
+			called('call_1', '{"city":"Bergen"}'),
+			called('call_2', '{}'),
+			called('fc_3', '{"city":"Oslo"}'),
+			called('call_3', '{}'),
 		]);
 		expect(finishReason).toBe('tool-calls');
 	});
@@ -68,21 +70,17 @@ describe('an answer', () => {
 		expect(reasoning).toBe('First\n\nThen');
 	});
 
-	const REASONS: Array<[string, Partial<Response>, string]> = [
+	const cut = (reason?: string): Partial<Response> => ({
+		status: 'incomplete',
+		...(reason && { incomplete_details: { reason } }),
+	});
+
+	test.each<[string, Partial<Response>, string]>([
 		['complete', {}, 'stop'],
-		[
-			'cut off at Max Output Tokens',
-			{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
-			'length',
-		],
-		[
-			'stopped by a filter',
-			{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
-			'content-filter',
-		],
-		['stopped for a reason nobody knows', { status: 'incomplete' }, 'other'],
-	];
-	test.each(REASONS)('that is %s says so', (_name, more, reason) => {
+		['cut off at Max Output Tokens', cut('max_output_tokens'), 'length'],
+		['stopped by a filter', cut('content_filter'), 'content-filter'],
+		['stopped for a reason nobody knows', cut(), 'other'],
+	])('that is %s says so', (_name, more, reason) => {
 		expect(answer([says('Yes')], more).finishReason).toBe(reason);
 	});
 
@@ -119,17 +117,10 @@ describe('an answer', () => {
 	);
 
 	test('that was cut off in the middle of a call says which option to raise', () => {
-		const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
-		try {
-			answer([call({ call_id: 'call_1', arguments: '{"ci' })], cut);
-			throw new Error('It was taken');
-		} catch (error) {
-			expect((error as AnswerError).facts).toMatchObject({
-				advice: expect.stringContaining('Raise that option') as string,
-				charged: true,
-				requestId: 'req_1',
-			});
-		}
+		const call1 = call({ call_id: 'call_1', arguments: '{"ci' });
+		const error = refusalOf(() => answer([call1], cut('max_output_tokens')));
+		expect(error.facts).toMatchObject({ charged: true, requestId: 'req_1' });
+		expect(error.facts.advice).toContain('Raise that option');
 	});
 });
 

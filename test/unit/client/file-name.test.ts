@@ -4,7 +4,7 @@ import { pictureFileName } from '../../../nodes/shared/client/file-name';
 const ONE = { taskId: 'task_1', index: 0, count: 1 };
 const THIRD = { taskId: 'task_1', index: 2, count: 3 };
 
-describe('a picture’s file is named', () => {
+describe('an image’s file is named', () => {
 	test.each([
 		['after the task where nothing is wanted', '', ONE, 'png', 'task_1.png'],
 		['after the task where only spaces are wanted', '  ', ONE, 'png', 'task_1.png'],
@@ -19,7 +19,7 @@ describe('a picture’s file is named', () => {
 			'fox-1.png',
 		],
 		['as wanted, the index where it is put', 'fox-{index}-red', THIRD, 'png', 'fox-2-red.png'],
-		['with the index of one picture', 'fox-{index}', ONE, 'png', 'fox-0.png'],
+		['with the index of one image', 'fox-{index}', ONE, 'png', 'fox-0.png'],
 		['with the index twice', '{index}_{index}', THIRD, 'png', '2_2.png'],
 		['with the extension once', 'fox.png', ONE, 'png', 'fox.png'],
 		['with the extension in its case', 'fox.PNG', ONE, 'png', 'fox.PNG'],
@@ -84,7 +84,7 @@ describe('whatever is wanted', () => {
 		}
 	});
 
-	test('several pictures have several names', () => {
+	test('several images have several names', () => {
 		fc.assert(
 			fc.property(wanted, extension, (text, type) => {
 				const names = [0, 1, 2].map((index) =>

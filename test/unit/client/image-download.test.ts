@@ -2,7 +2,7 @@ import { downloadPicture, type DownloadSettings } from '../../../nodes/shared/cl
 import { CancelledError, DownloadError } from '../../../nodes/shared/client/errors';
 import { TransportFault, type FaultKind } from '../../../nodes/shared/client/transport';
 import { arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
-import { ScriptedStorage, type Stored } from './stored-pictures';
+import { ScriptedStorage, type Stored } from './stored-images';
 
 const SIGNED_URL = 'https://store.example:8443/bucket/1.png?X-Signature=s3cr3t&expires=1';
 

@@ -21,7 +21,7 @@ const jpeg = bytes(
 	[0xff, 0xda, 0, 2, 6, 6, 0xff, 0xd9],
 );
 
-/** An animation: two palettes, a comment, two pictures. */
+/** An animation: two palettes, a comment, two images. */
 const gif = bytes(
 	'GIF89a',
 	[2, 0, 2, 0, 0x80, 0, 0],
@@ -54,7 +54,7 @@ const avif = bytes(
 	[1, 2, 3, 4],
 );
 
-/** Each with the bytes at its end that may be missing without harm to the picture. */
+/** Each with the bytes at its end that may be missing without harm to the image. */
 const FILES: Array<[name: string, mimeType: string, file: Buffer, spare: number]> = [
 	['PNG', 'image/png', png, 4],
 	['JPEG', 'image/jpeg', jpeg, 0],
@@ -79,7 +79,7 @@ describe.each(FILES)('%s', (_name, mimeType, file, spare) => {
 	test.each([
 		['zeros', Buffer.alloc(3)],
 		['text', Buffer.from('made by an encoder')],
-		['another picture', png],
+		['another image', png],
 	])('is whole with %s behind its end', (_what, more) => {
 		expect(whole(mimeType, Buffer.concat([file, more]))).toBe(true);
 	});

@@ -58,7 +58,7 @@ describe('anything else is no image', () => {
 		['half a PNG signature', '\x89PNG'],
 		['a PNG whose line ends were changed', '\x89PNG\n\x1a\n'],
 		['HTML', '<!DOCTYPE html><html></html>'],
-		['HTML with a picture in it', '<html><body><svg width="1"></svg></body></html>'],
+		['HTML with an image in it', '<html><body><svg width="1"></svg></body></html>'],
 		['HTML that speaks of SVG', '<!doctype html><title>svg</title>'],
 		['JSON', '{"error":{"message":"GIF89a"}}'],
 		['XML of an error', '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'],

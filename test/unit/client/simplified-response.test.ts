@@ -253,7 +253,7 @@ test.each<[string, unknown, RegExp | undefined]>([
 	else expect(reason).toBeUndefined();
 });
 
-test('pictures are those that were drawn, with the IDs of their items', () => {
+test('images are those that were drawn, with the IDs of their items', () => {
 	const drawn = (result: unknown, id?: unknown) => ({ type: 'image_generation_call', result, id });
 	const given = response(
 		drawn('AAAA', 'ig_1'),

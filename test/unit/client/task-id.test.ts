@@ -45,7 +45,7 @@ describe('anything else is refused', () => {
 		['a path without ID', '/v1/images/tasks/', 'not the address of an image task'],
 		['a path below a task', '/v1/images/tasks/task_1/cancel', 'not the address of an image task'],
 		['a broken encoding', '/v1/images/tasks/%E0%A4%A', 'not the address of an image task'],
-		['a picture', 'https://gw.example:8443/files/1.png', 'not the address of an image task'],
+		['an image', 'https://gw.example:8443/files/1.png', 'not the address of an image task'],
 		['a dot', '.', 'is no task ID'],
 		['two dots', '..', 'is no task ID'],
 		['two dots in a path', '/v1/images/tasks/..', 'not the address of an image task'],

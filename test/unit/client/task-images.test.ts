@@ -8,7 +8,7 @@ const B = 'https://store.example/b.png?signature=2';
 
 const TASK = { task_id: 't', status: 'completed' };
 
-describe('the pictures of a task', () => {
+describe('the images of a task', () => {
 	test('are the entries of its result, in order', () => {
 		const entries = [{ url: A, revised_prompt: 'a fox' }, { url: B }];
 		const task: ImageTask = { ...TASK, image_url: A, result: { created: 1, data: entries } };
@@ -59,7 +59,7 @@ describe('the pictures of a task', () => {
 	});
 });
 
-describe('a picture’s output', () => {
+describe('an image’s output', () => {
 	const task: ImageTask = {
 		...TASK,
 		created_at: 1,
