@@ -26,7 +26,9 @@ const JEST = join(PROJECT, 'node_modules', 'jest', 'bin', 'jest.js');
 
 /** The test files that jest runs for these words. */
 async function chosenFiles(words: string[]): Promise<string[]> {
-	const output = await runCommand(process.execPath, [JEST, ...words, '--listTests'], {
+	// As JSON, or in a file, the list would not be printed.
+	const choosing = words.filter((word) => !/^--(json|outputFile)\b/.test(word));
+	const output = await runCommand(process.execPath, [JEST, ...choosing, '--listTests'], {
 		cwd: PROJECT,
 	});
 	const files = output.split('\n').filter((line) => line !== '');
