@@ -6,7 +6,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/client/retry': ['unit/client/{what-is-sent-again,waits-before-sending-again}'],
 	'nodes/shared/client/request': [
 		'unit/client/{what-is-sent-again,waits-before-sending-again,cancel,what-a-body-says}',
-		'unit/client/{rate-limit-queue,stream-failures}',
+		'unit/client/{rate-limit-queue,streamed-response,stream-failures}',
 	],
 	'nodes/shared/client/image-task': ['unit/client/task-{wait,poll,submit,id}'],
 	'nodes/shared/client/download': ['unit/client/image-download'],

@@ -160,7 +160,10 @@ describe('The events of a stream', () => {
 		const given = chunks.map((chunk) =>
 			typeof chunk === 'string' ? bytes(chunk) : Uint8Array.from(chunk),
 		);
-		for await (const some of readEvents(decode(flow(given)))) events.push(...some);
+		for await (const some of readEvents(decode(flow(given)))) {
+			expect(some).not.toHaveLength(0);
+			events.push(...some);
+		}
 		return events;
 	}
 

@@ -214,6 +214,11 @@ describe('Where the final response is empty, its output is', () => {
 			[refused],
 		],
 		[
+			'a refusal with the index of a text, beside it',
+			[delta('Well.'), refusal('delta', { content_index: 0, delta: 'I cannot.' })],
+			[refused],
+		],
+		[
 			'a refusal from its last event, beside a text',
 			[delta('Well.'), refusal('done', { refusal: 'I cannot.' })],
 			[refused],
