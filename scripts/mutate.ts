@@ -50,13 +50,14 @@ const resultsOf = (file: string) => path.join(RESULTS, `${file.replaceAll('/', '
 interface Change extends Omit<EquivalentMutant, 'reason'> {
 	at: number;
 	status: MutantResult['status'];
+	isLoop: boolean;
 }
 
 const onOneLine = (text: string) => text.trim().replace(/\s+/g, ' ');
 
 function changesOf(file: string, mutants: MutantResult[]): Change[] {
 	const lines = readFileSync(`${file}.ts`, 'utf8').split('\n');
-	return mutants.map(({ location: { start, end }, replacement = '', status }) => {
+	return mutants.map(({ location: { start, end }, replacement = '', status, statusReason }) => {
 		// Stryker counts lines and columns from 1.
 		const code = lines.slice(start.line - 1, end.line);
 		const line = code[0]!.trim();
@@ -69,6 +70,7 @@ function changesOf(file: string, mutants: MutantResult[]): Change[] {
 			replacement: onOneLine(replacement),
 			at: start.line,
 			status,
+			isLoop: /^Hit limit/.test(statusReason ?? ''),
 		};
 	});
 }
@@ -96,11 +98,15 @@ function tally(file: string, changes: Change[], seconds: number): Tally {
 	};
 }
 
-/** What no test has noticed, and what the list of equivalent mutants says wrongly. */
+/**
+ * Prints what no test has noticed, what took too long although it is no loop, and which entries of
+ * the list of equivalent mutants are wrong.
+ */
 function printFindings(file: string, changes: Change[]) {
 	for (const change of changes) {
-		const { at, line, original, replacement, status } = change;
-		if (status !== 'Survived' && status !== 'NoCoverage') continue;
+		const { at, line, original, replacement, status, isLoop } = change;
+		const isNoticed = status === 'Killed' || status === 'RuntimeError' || isLoop;
+		if (isNoticed) continue;
 		if (EQUIVALENT.some((entry) => isSame(entry, change))) continue;
 		console.log(`\n${file}.ts:${at} ${status}\n  ${line}\n- ${original}\n+ ${replacement}`);
 	}

@@ -10,8 +10,11 @@ export default {
 	ignoreStatic: false,
 	jest: { configFile: 'scripts/mutate/jest.config.js', enableFindRelatedTests: false },
 	incremental: true,
-	// Tests never wait for real. A mutant that loops is stopped by the number of its rounds.
-	timeoutMS: 30_000,
+	// Stryker ends loops by the number of their rounds, jest ends a test that waits. So this limit is
+	// for the rest; on a machine with other work a low one would count survivors as noticed.
+	timeoutMS: 180_000,
+	// jest leaves memory behind each time it loads n8n's engine.
+	maxTestRunnerReuse: 100,
 	reporters: ['progress-append-only'],
 	tempDirName: '.stryker-tmp',
 	cleanTempDir: 'always',
