@@ -14,7 +14,7 @@ export default {
 	// for the rest; on a machine with other work a low one would count survivors as noticed.
 	timeoutMS: 180_000,
 	// jest leaves memory behind each time it loads n8n's engine.
-	maxTestRunnerReuse: 100,
+	maxTestRunnerReuse: 20,
 	reporters: ['progress-append-only'],
 	tempDirName: '.stryker-tmp',
 	cleanTempDir: 'always',
