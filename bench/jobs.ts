@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createParser } from 'eventsource-parser';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { Agent, request, type Dispatcher } from 'undici';
-import type { Time } from '../nodes/shared/client/time';
+import type { Time } from '../nodes/shared/api/http/clock';
 import { startGateway } from '../gateway';
 import { runNode, storeBinaryOnDisk, type RunNodeOptions } from '../scripts/engine/index';
 import { VirtualTime } from '../scripts/engine/virtual-time';

@@ -12,7 +12,7 @@ import {
 	ModelAccessImage,
 	resources as imageResources,
 } from '../nodes/ModelAccessImage/ModelAccessImage.node.js';
-import type { Time } from '../nodes/shared/client/time';
+import type { Time } from '../nodes/shared/api/http/clock';
 import { execute, type Resource } from '../nodes/shared/n8n/operation';
 
 /** Our nodes and the credential that they use. */

@@ -1,5 +1,5 @@
 import { AnswerError, quotable } from '../shared/client/errors';
-import { fieldsOf, parseJson } from '../shared/client/json';
+import { fieldsOf, parseJson } from '../shared/api/http/json';
 import type { CreatedResponse } from '../shared/client/response';
 import { incompleteReason, spokenText } from '../shared/client/response-output';
 import type { ModelResponse } from '../shared/client/schemas';

@@ -1,6 +1,6 @@
-import { joinedSignal } from '../shared/client/abort';
+import { joinedSignal } from '../shared/api/http/abort';
 import { InputError } from '../shared/client/errors';
-import type { Client } from '../shared/client/request';
+import type { Client } from '../shared/api/http/request';
 import {
 	checkResponseRequest,
 	createResponse,

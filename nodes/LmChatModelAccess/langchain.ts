@@ -1,5 +1,5 @@
 import { quotable } from '../shared/client/errors';
-import { fieldsOf, parseJson } from '../shared/client/json';
+import { fieldsOf, parseJson } from '../shared/api/http/json';
 import { ModelAccessChatModel } from './chat-model';
 
 /** A message of LangChain, as far as it is looked at here. */

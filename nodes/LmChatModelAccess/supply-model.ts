@@ -9,7 +9,7 @@ import type {
 import type { Redact } from '../shared/client/failure';
 import { requireText } from '../shared/client/require-text';
 import { incompleteReason } from '../shared/client/response-output';
-import type { Time } from '../shared/client/time';
+import type { Time } from '../shared/api/http/clock';
 import { connect } from '../shared/n8n/connection';
 import { controlsOf } from '../shared/n8n/controls';
 import { nodeError, redacted } from '../shared/n8n/errors';

@@ -9,7 +9,7 @@ import {
 	type Picture,
 	type PictureOrigin,
 } from '../shared/client/pictures';
-import type { Client } from '../shared/client/request';
+import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/items';
 import { numberParameter } from '../shared/n8n/parameters';
 import { pictureStorage } from '../shared/n8n/stored-picture';

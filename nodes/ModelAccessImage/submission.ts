@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workf
 import { FailedTaskError, ModelAccessError } from '../shared/client/errors';
 import { checkImageRequest, type ImageRequest } from '../shared/client/image-request';
 import { submitImageTask, type Observation, type SubmitKind } from '../shared/client/image-task';
-import type { Client } from '../shared/client/request';
+import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/items';
 import { concurrencyOption, extraBodyOption } from '../shared/n8n/option-fields';
 import { jsonObjectParameter, onlySet, optionalNumber } from '../shared/n8n/parameters';

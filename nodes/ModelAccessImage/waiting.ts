@@ -7,7 +7,7 @@ import {
 } from '../shared/client/errors';
 import { waitForImageTask, type Observation } from '../shared/client/image-task';
 import type { PictureOrigin } from '../shared/client/pictures';
-import type { Client } from '../shared/client/request';
+import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/items';
 import { maxRetriesOf, maxRetriesOption, timeoutOption } from '../shared/n8n/option-fields';
 import { numberParameter, secondsParameter } from '../shared/n8n/parameters';

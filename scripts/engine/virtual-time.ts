@@ -1,4 +1,4 @@
-import type { Time } from '../../nodes/shared/client/time';
+import type { Time } from '../../nodes/shared/api/http/clock';
 
 interface Sleeper {
 	due: number;

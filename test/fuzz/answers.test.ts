@@ -16,7 +16,7 @@ import {
 	simplifyResponse,
 } from '../../nodes/shared/client/response-output';
 import { streamResponse } from '../../nodes/shared/client/response-stream';
-import { retryAfterSeconds } from '../../nodes/shared/client/retry-after';
+import { retryAfterSeconds } from '../../nodes/shared/api/http/retry-after';
 import { findSecret } from '../support/secrets';
 import {
 	anyJson,

@@ -1,8 +1,8 @@
 import fc from '../support/fast-check';
 import { keyRedactor } from '../../nodes/shared/client/api-key';
 import { ModelAccessError } from '../../nodes/shared/client/errors';
-import type { Client } from '../../nodes/shared/client/request';
-import type { GatewayReply, OpenReply } from '../../nodes/shared/client/transport';
+import type { Client } from '../../nodes/shared/api/http/request';
+import type { GatewayReply, OpenReply } from '../../nodes/shared/api/http/transport';
 
 /** A key with every kind of character that is written differently in a URL or in base64. */
 export const KEY = 'sk-fuzz-7f+Qz/40%Rt_2mZ~91Lk';

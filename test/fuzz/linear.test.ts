@@ -6,7 +6,7 @@ import { picturesOf } from '../../nodes/shared/client/pictures';
 import { createResponse } from '../../nodes/shared/client/response';
 import { simplifyResponse } from '../../nodes/shared/client/response-output';
 import { streamResponse } from '../../nodes/shared/client/response-stream';
-import { retryAfterSeconds } from '../../nodes/shared/client/retry-after';
+import { retryAfterSeconds } from '../../nodes/shared/api/http/retry-after';
 import { answeredBy, KEY, NOW, outcomeOf, WATCH_MS } from './arrange';
 
 const MEGABYTE = 2 ** 20;

@@ -6,7 +6,7 @@ import {
 	ModelAccessImage,
 	resources as imageResources,
 } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
-import type { Time } from '../../nodes/shared/client/time';
+import type { Time } from '../../nodes/shared/api/http/clock';
 import { execute, type Resource } from '../../nodes/shared/n8n/operation';
 import { startGateway, type Gateway, type GatewayOptions, type ImageTask } from '../../gateway';
 import {

@@ -8,10 +8,10 @@ import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelA
 import { normalizeApiKey } from '../../nodes/shared/client/api-key';
 import { normalizeBaseUrl } from '../../nodes/shared/client/base-url';
 import { faultFailure, IN_DOUBT_ADVICE } from '../../nodes/shared/client/failure';
-import { RETRY_TABLE } from '../../nodes/shared/client/retry';
+import { RETRY_TABLE } from '../../nodes/shared/api/http/retry';
 import { adviceFor, EVERY_CONTROL } from '../../nodes/shared/client/advice';
 import { STATUS_TABLE } from '../../nodes/shared/client/status-table';
-import { TransportFault, type FaultKind } from '../../nodes/shared/client/transport';
+import { TransportFault, type FaultKind } from '../../nodes/shared/api/http/transport';
 import {
 	byId,
 	createResponse,

@@ -2,12 +2,12 @@ import { adviceFor, type Sentence } from './advice';
 import { CancelledError, DownloadError } from './errors';
 import { ImageEnd } from './image-end';
 import { IMAGE_TYPE_BYTES, imageType } from './image-type';
-import { notWaitedFor, pause, type Client } from './request';
-import { backoffMs } from './retry';
-import { retryAfterSeconds } from './retry-after';
-import { unixTime } from './time';
-import { header, TransportFault, type FaultKind, type Headers } from './transport';
-import { Watch } from './watch';
+import { notWaitedFor, pause, type Client } from '../api/http/request';
+import { backoffMs } from '../api/http/retry';
+import { retryAfterSeconds } from '../api/http/retry-after';
+import { unixTime } from '../api/http/clock';
+import { header, TransportFault, type FaultKind, type Headers } from '../api/http/transport';
+import { Watch } from '../api/http/idle-timeout';
 
 /** A reply of the storage host whose body has not been read yet. */
 export interface StoredReply<File> {

@@ -6,12 +6,17 @@ import {
 	type FailureFacts,
 	type ModelAccessError,
 } from './errors';
-import { fieldsOf, parseJson } from './json';
-import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from './retry';
-import { retryAfterSeconds } from './retry-after';
+import { fieldsOf, parseJson } from '../api/http/json';
+import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from '../api/http/retry';
+import { retryAfterSeconds } from '../api/http/retry-after';
 import { statusMeaning } from './status-table';
-import type { Time } from './time';
-import { header, type FaultKind, type GatewayReply, type TransportFault } from './transport';
+import type { Time } from '../api/http/clock';
+import {
+	header,
+	type FaultKind,
+	type GatewayReply,
+	type TransportFault,
+} from '../api/http/transport';
 
 /** Takes secrets out of text that somebody else wrote. */
 export type Redact = (text: string) => string;

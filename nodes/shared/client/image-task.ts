@@ -12,14 +12,21 @@ import {
 } from './errors';
 import { requireText } from './require-text';
 import { unusableAnswer } from './failure';
-import { fieldsOf, parseJson } from './json';
-import { exchange, parseAnswer, pause, request, type Answer, type Client } from './request';
-import { statusOutcome } from './retry';
-import { gatewayNow, retryAfterSeconds } from './retry-after';
+import { fieldsOf, parseJson } from '../api/http/json';
+import {
+	exchange,
+	parseAnswer,
+	pause,
+	request,
+	type Answer,
+	type Client,
+} from '../api/http/request';
+import { statusOutcome } from '../api/http/retry';
+import { gatewayNow, retryAfterSeconds } from '../api/http/retry-after';
 import { checkAnswer, imageTaskSchema, type ImageTask } from './schemas';
 import { statusMeaning } from './status-table';
-import { unixTime } from './time';
-import { header, type GatewayReply } from './transport';
+import { unixTime } from '../api/http/clock';
+import { header, type GatewayReply } from '../api/http/transport';
 
 /** What one reply said about a task. */
 export interface Observation {

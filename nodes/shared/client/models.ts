@@ -1,4 +1,4 @@
-import { request, type Client } from './request';
+import { request, type Client } from '../api/http/request';
 import { checkAnswer, modelListSchema, type Model } from './schemas';
 
 /**

@@ -1,5 +1,5 @@
 import { InputError } from './errors';
-import { fieldsOf, parseJson } from './json';
+import { fieldsOf, parseJson } from '../api/http/json';
 
 /** Who speaks in a message. */
 export type Role = 'user' | 'assistant' | 'system' | 'developer';

@@ -1,5 +1,5 @@
 import { AnswerError, quotable } from './errors';
-import { fieldsOf, parseJson } from './json';
+import { fieldsOf, parseJson } from '../api/http/json';
 import type { CreatedResponse } from './response';
 import type { ModelResponse } from './schemas';
 

@@ -2,12 +2,12 @@ import { adviceFor, type Sentence } from './advice';
 import { CancelledError, ModelAccessError, quotable, StreamError } from './errors';
 import { decode, readEvents, type StreamEvent } from './event-stream';
 import { IN_DOUBT_ADVICE, requestIdOf } from './failure';
-import { openExchange, parseAnswer, type Client } from './request';
+import { openExchange, parseAnswer, type Client } from '../api/http/request';
 import { createdResponse, type CreatedResponse } from './response';
 import { spokenText } from './response-output';
 import { ResponseAssembly, type StreamEnd } from './response-assembly';
-import { header, TransportFault, type OpenReply } from './transport';
-import { Watch } from './watch';
+import { header, TransportFault, type OpenReply } from '../api/http/transport';
+import { Watch } from '../api/http/idle-timeout';
 
 export interface StreamSettings {
 	/** Milliseconds without a byte after which the connection is given up. */

@@ -1,9 +1,9 @@
 import { AnswerError, InputError, quotable } from './errors';
 import { requireText } from './require-text';
-import { fieldsOf } from './json';
+import { fieldsOf } from '../api/http/json';
 import { MESSAGES_HINT } from './response-input';
 import { outputText } from './response-output';
-import { request, type Answer, type Client } from './request';
+import { request, type Answer, type Client } from '../api/http/request';
 import { checkAnswer, responseSchema, type ModelResponse } from './schemas';
 
 /** A model's answer, checked and as it came. */

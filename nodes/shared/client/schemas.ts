@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AnswerError, quotable } from './errors';
 import { unusableAnswer } from './failure';
-import type { Answer } from './request';
-import type { RequestKind } from './retry';
+import type { Answer } from '../api/http/request';
+import type { RequestKind } from '../api/http/retry';
 
 /** Contract, "Model". Fields beside `id` vary and pass through. */
 export const modelSchema = z.object({ id: z.string().min(1) }).passthrough();

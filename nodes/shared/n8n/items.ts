@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import pLimit from 'p-limit';
-import type { Client } from '../client/request';
-import type { Time } from '../client/time';
+import type { Client } from '../api/http/request';
+import type { Time } from '../api/http/clock';
 import { connect, type Connection } from './connection';
 import { controlsOf } from './controls';
 import type { Ledger, PaidWork } from './ledger';

@@ -4,7 +4,7 @@ import {
 	type INodeExecutionData,
 	type INodeProperties,
 } from 'n8n-workflow';
-import type { Time } from '../client/time';
+import type { Time } from '../api/http/clock';
 import { runItems, type ItemScope } from './items';
 import { n8nTime } from './time';
 

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { CancelledError, ModelAccessError, NetworkError } from '../client/errors';
 import type { Redact } from '../client/failure';
-import { Turnstile, type Place } from '../client/turnstile';
+import { Turnstile, type Place } from '../api/http/rate-limit-queue';
 import { ChunkRelay } from './chunk-relay';
 import { errorDetails, nodeError, redacted, type Remains, type TaskRecord } from './errors';
 import { Ledger, type PaidWork } from './ledger';

@@ -1,5 +1,5 @@
 import { sleep } from 'n8n-workflow';
-import type { Time } from '../client/time';
+import type { Time } from '../api/http/clock';
 
 /** Longest a timer outlives a wait that was aborted on an n8n whose `sleep` takes no signal. */
 const SLICE_MS = 1_000;

@@ -1,14 +1,14 @@
 import { EVERY_CONTROL } from '../../../nodes/shared/client/advice';
 import { keyRedactor } from '../../../nodes/shared/client/api-key';
 import { ModelAccessError } from '../../../nodes/shared/client/errors';
-import type { Client } from '../../../nodes/shared/client/request';
+import type { Client } from '../../../nodes/shared/api/http/request';
 import {
 	TransportFault,
 	type FaultKind,
 	type GatewayReply,
 	type GatewayRequest,
 	type Transport,
-} from '../../../nodes/shared/client/transport';
+} from '../../../nodes/shared/api/http/transport';
 import { VirtualTime } from '../../../scripts/engine/virtual-time';
 
 /** The key of every client here. */

@@ -1,6 +1,6 @@
 import { CancelledError } from '../../../nodes/shared/client/errors';
-import { request } from '../../../nodes/shared/client/request';
-import type { RequestKind } from '../../../nodes/shared/client/retry';
+import { request } from '../../../nodes/shared/api/http/request';
+import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { arrange, fail, failureOf, fault, reply, START, type Exchange } from './arrange';
 
 type Client = Parameters<typeof request>[0];

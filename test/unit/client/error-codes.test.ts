@@ -3,7 +3,7 @@ import {
 	header,
 	TransportFault,
 	type FaultKind,
-} from '../../../nodes/shared/client/transport';
+} from '../../../nodes/shared/api/http/transport';
 
 const AT_CONNECT = 'EHOSTUNREACH ENETUNREACH EADDRNOTAVAIL EHOSTDOWN ENETDOWN EACCES'.split(' ');
 

@@ -1,6 +1,6 @@
 import { downloadPicture, type DownloadSettings } from '../../../nodes/shared/client/download';
 import { CancelledError, DownloadError } from '../../../nodes/shared/client/errors';
-import { TransportFault, type FaultKind } from '../../../nodes/shared/client/transport';
+import { TransportFault, type FaultKind } from '../../../nodes/shared/api/http/transport';
 import { arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
 import { ScriptedStorage, type Stored } from './stored-images';
 

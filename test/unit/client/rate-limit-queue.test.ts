@@ -1,7 +1,7 @@
 import fc from '../../support/fast-check';
 import { CancelledError, StatusError } from '../../../nodes/shared/client/errors';
-import { request, type Client } from '../../../nodes/shared/client/request';
-import { Turnstile, type Place } from '../../../nodes/shared/client/turnstile';
+import { request, type Client } from '../../../nodes/shared/api/http/request';
+import { Turnstile, type Place } from '../../../nodes/shared/api/http/rate-limit-queue';
 import { VirtualTime } from '../../../scripts/engine/virtual-time';
 import { arrange, failureOf, reply, START } from './arrange';
 

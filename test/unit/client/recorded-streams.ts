@@ -1,6 +1,10 @@
 import type { CreatedResponse } from '../../../nodes/shared/client/response';
 import { streamResponse } from '../../../nodes/shared/client/response-stream';
-import type { GatewayRequest, OpenReply, Transport } from '../../../nodes/shared/client/transport';
+import type {
+	GatewayRequest,
+	OpenReply,
+	Transport,
+} from '../../../nodes/shared/api/http/transport';
 import { startGateway } from '../../../gateway';
 import { arrange, failureOf, type Arrangement } from './arrange';
 

@@ -1,5 +1,5 @@
 import { AnswerError, InputError } from '../../../nodes/shared/client/errors';
-import type { Client } from '../../../nodes/shared/client/request';
+import type { Client } from '../../../nodes/shared/api/http/request';
 import { checkResponseRequest, createResponse } from '../../../nodes/shared/client/response';
 import { arrange, fail, fault, KEY, refusalOf, reply, shown, START, succeed } from './arrange';
 

@@ -1,5 +1,5 @@
 import type { Storage, StoredReply } from '../../../nodes/shared/client/download';
-import { TransportFault, type Headers } from '../../../nodes/shared/client/transport';
+import { TransportFault, type Headers } from '../../../nodes/shared/api/http/transport';
 import type { VirtualTime } from '../../../scripts/engine/virtual-time';
 
 /** What happens next while a body is read: bytes come, nothing comes, or it breaks. */

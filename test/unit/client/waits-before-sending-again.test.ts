@@ -1,6 +1,6 @@
 import fc from '../../support/fast-check';
-import { request } from '../../../nodes/shared/client/request';
-import { backoffMs } from '../../../nodes/shared/client/retry';
+import { request } from '../../../nodes/shared/api/http/request';
+import { backoffMs } from '../../../nodes/shared/api/http/retry';
 import { fail, fault, reply, START, succeed } from './arrange';
 
 type Client = Parameters<typeof request>[0];

@@ -1,8 +1,8 @@
 import { AnswerError, quotable } from '../../../nodes/shared/client/errors';
-import { request } from '../../../nodes/shared/client/request';
-import type { RequestKind } from '../../../nodes/shared/client/retry';
+import { request } from '../../../nodes/shared/api/http/request';
+import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { checkAnswer, modelListSchema, responseSchema } from '../../../nodes/shared/client/schemas';
-import type { GatewayReply } from '../../../nodes/shared/client/transport';
+import type { GatewayReply } from '../../../nodes/shared/api/http/transport';
 import { fail, KEY, refusalOf, reply, shown, succeed } from './arrange';
 
 const REFUSED = 'The gateway refused the request as invalid (HTTP 400)';

@@ -1,8 +1,8 @@
 import fc from '../../support/fast-check';
 import { NetworkError, StatusError } from '../../../nodes/shared/client/errors';
-import { request } from '../../../nodes/shared/client/request';
-import { RETRY_TABLE, statusOutcome, type RequestKind } from '../../../nodes/shared/client/retry';
-import type { FaultKind } from '../../../nodes/shared/client/transport';
+import { request } from '../../../nodes/shared/api/http/request';
+import { RETRY_TABLE, statusOutcome, type RequestKind } from '../../../nodes/shared/api/http/retry';
+import type { FaultKind } from '../../../nodes/shared/api/http/transport';
 import { arrange, fail, fault, reply, START, succeed, type Exchange } from './arrange';
 
 const PATHS = { read: '/models', response: '/responses', image: '/images/generations/async' };

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { AnswerError, ModelAccessError } from '../../../shared/client/errors';
-import type { Client } from '../../../shared/client/request';
+import type { Client } from '../../../shared/api/http/request';
 import {
 	checkResponseRequest,
 	createdResponse,

@@ -1,11 +1,11 @@
-import { adviceFor, type Control } from './advice';
+import { adviceFor, type Control } from '../../client/advice';
 import {
 	AnswerError,
 	CancelledError,
 	quotable,
 	StatusError,
 	type ModelAccessError,
-} from './errors';
+} from '../../client/errors';
 import {
 	factsOf,
 	faultFailure,
@@ -17,12 +17,12 @@ import {
 	unusableAnswer,
 	type Failure,
 	type Redact,
-} from './failure';
+} from '../../client/failure';
 import { parseJson } from './json';
 import { backoffMs, retryRule, type RequestKind } from './retry';
-import { statusMeaning } from './status-table';
-import type { Time } from './time';
-import type { Place } from './turnstile';
+import { statusMeaning } from '../../client/status-table';
+import type { Time } from './clock';
+import type { Place } from './rate-limit-queue';
 import {
 	TransportFault,
 	type GatewayReply,

@@ -1,5 +1,5 @@
 import { unlessAborted } from './abort';
-import type { Time } from './time';
+import type { Time } from './clock';
 
 /**
  * Where the requests of one run stand that the gateway may refuse as too many (HTTP 429). It keeps
