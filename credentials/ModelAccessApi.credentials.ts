@@ -6,12 +6,12 @@ import type {
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
-import { adviceFor } from '../nodes/shared/client/advice';
+import { adviceFor } from '../nodes/shared/api/errors/advice';
 import { normalizeApiKey } from '../nodes/shared/client/api-key';
 import { normalizeBaseUrl } from '../nodes/shared/client/base-url';
-import { InputError } from '../nodes/shared/client/errors';
-import { HTML_ADVICE } from '../nodes/shared/client/failure';
-import { STATUS_TABLE, statusMeaning } from '../nodes/shared/client/status-table';
+import { InputError } from '../nodes/shared/api/errors/errors';
+import { HTML_ADVICE } from '../nodes/shared/api/errors/from-reply';
+import { STATUS_TABLE, statusMeaning } from '../nodes/shared/api/errors/status-table';
 
 /** A gateway's address and a key for it. */
 export class ModelAccessApi implements ICredentialType {

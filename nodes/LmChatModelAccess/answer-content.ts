@@ -1,4 +1,4 @@
-import { AnswerError, quotable } from '../shared/client/errors';
+import { AnswerError, quotable } from '../shared/api/errors/errors';
 import { fieldsOf, parseJson } from '../shared/api/http/json';
 import type { CreatedResponse } from '../shared/client/response';
 import { incompleteReason, spokenText } from '../shared/client/response-output';

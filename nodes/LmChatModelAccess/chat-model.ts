@@ -1,5 +1,5 @@
 import { joinedSignal } from '../shared/api/http/abort';
-import { InputError } from '../shared/client/errors';
+import { InputError } from '../shared/api/errors/errors';
 import type { Client } from '../shared/api/http/request';
 import {
 	checkResponseRequest,

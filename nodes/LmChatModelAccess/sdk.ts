@@ -1,5 +1,5 @@
 import type { SupplyData } from 'n8n-workflow';
-import { InputError } from '../shared/client/errors';
+import { InputError } from '../shared/api/errors/errors';
 
 /** n8n's kit for AI nodes, as far as it is used here. */
 type Sdk = typeof import('@n8n/ai-node-sdk');

@@ -6,8 +6,8 @@ import type {
 	NodeOperationError,
 	SupplyData,
 } from 'n8n-workflow';
-import type { Redact } from '../shared/client/failure';
-import { requireText } from '../shared/client/require-text';
+import type { Redact } from '../shared/api/errors/from-reply';
+import { requireText } from '../shared/api/errors/require-text';
 import { incompleteReason } from '../shared/client/response-output';
 import type { Time } from '../shared/api/http/clock';
 import { connect } from '../shared/n8n/connection';

@@ -1,6 +1,6 @@
 import type { ZodSchema } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
-import { InputError } from '../shared/client/errors';
+import { InputError } from '../shared/api/errors/errors';
 import type { Tool } from './sdk';
 
 export type FunctionTool = Extract<Tool, { type: 'function' }>;

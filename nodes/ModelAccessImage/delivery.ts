@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { downloadPicture } from '../shared/client/download';
-import { InputError, ModelAccessError, TaskError } from '../shared/client/errors';
+import { InputError, ModelAccessError, TaskError } from '../shared/api/errors/errors';
 import { pictureFileName } from '../shared/client/file-name';
 import type { Observation } from '../shared/client/image-task';
 import {

@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import { FailedTaskError, ModelAccessError } from '../shared/client/errors';
+import { FailedTaskError, ModelAccessError } from '../shared/api/errors/errors';
 import { checkImageRequest, type ImageRequest } from '../shared/client/image-request';
 import { submitImageTask, type Observation, type SubmitKind } from '../shared/client/image-task';
 import type { Client } from '../shared/api/http/request';

@@ -4,7 +4,7 @@ import {
 	ModelAccessError,
 	quotable,
 	UnknownTaskError,
-} from '../shared/client/errors';
+} from '../shared/api/errors/errors';
 import { waitForImageTask, type Observation } from '../shared/client/image-task';
 import type { PictureOrigin } from '../shared/client/pictures';
 import type { Client } from '../shared/api/http/request';

@@ -10,7 +10,7 @@ export const FILES: Record<string, string[]> = {
 	],
 	'nodes/shared/client/image-task': ['unit/client/task-{wait,poll,submit,id}'],
 	'nodes/shared/client/download': ['unit/client/image-download'],
-	'nodes/shared/client/failure': ['unit/client/{what-is-sent-again,what-a-body-says}'],
+	'nodes/shared/api/errors/from-reply': ['unit/client/{what-is-sent-again,what-a-body-says}'],
 	'nodes/shared/api/http/retry-after': ['unit/client/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/api/http/transport': ['unit/client/error-codes'],
 	'nodes/shared/client/event-stream': ['unit/client/{stream-forms,large-streams}'],
@@ -24,10 +24,10 @@ export const FILES: Record<string, string[]> = {
 		'unit/client/stream-failures',
 		'unit/client/stream-forms',
 	],
-	'nodes/shared/client/errors': [
+	'nodes/shared/api/errors/errors': [
 		'unit/client/{what-is-sent-again,what-a-body-says,cancel,task-wait,image-request,image-edit}',
 	],
-	'nodes/shared/client/status-table': ['unit/client/{what-is-sent-again,task-wait}'],
+	'nodes/shared/api/errors/status-table': ['unit/client/{what-is-sent-again,task-wait}'],
 	'nodes/shared/client/base-url': ['unit/client/base-url', 'unit/credential'],
 	'nodes/shared/client/api-key': ['unit/client/api-key', 'unit/credential'],
 	'nodes/shared/api/http/rate-limit-queue': ['unit/client/rate-limit-queue', 'nodes/too-many'],

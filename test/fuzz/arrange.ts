@@ -1,6 +1,6 @@
 import fc from '../support/fast-check';
 import { keyRedactor } from '../../nodes/shared/client/api-key';
-import { ModelAccessError } from '../../nodes/shared/client/errors';
+import { ModelAccessError } from '../../nodes/shared/api/errors/errors';
 import type { Client } from '../../nodes/shared/api/http/request';
 import type { GatewayReply, OpenReply } from '../../nodes/shared/api/http/transport';
 

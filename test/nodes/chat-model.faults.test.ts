@@ -1,7 +1,7 @@
 import { HumanMessage } from '@langchain/core/messages';
 import { NodeApiError, NodeOperationError, type IDataObject } from 'n8n-workflow';
-import { IN_DOUBT_ADVICE } from '../../nodes/shared/client/failure';
-import { STATUS_TABLE } from '../../nodes/shared/client/status-table';
+import { IN_DOUBT_ADVICE } from '../../nodes/shared/api/errors/from-reply';
+import { STATUS_TABLE } from '../../nodes/shared/api/errors/status-table';
 import type { Fault } from '../../gateway';
 import { expectNoSecret } from '../support/secrets';
 import { cancelledAfter, type ShownError } from './arrange';

@@ -7,10 +7,10 @@ import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.
 import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { normalizeApiKey } from '../../nodes/shared/client/api-key';
 import { normalizeBaseUrl } from '../../nodes/shared/client/base-url';
-import { faultFailure, IN_DOUBT_ADVICE } from '../../nodes/shared/client/failure';
+import { faultFailure, IN_DOUBT_ADVICE } from '../../nodes/shared/api/errors/from-reply';
 import { RETRY_TABLE } from '../../nodes/shared/api/http/retry';
-import { adviceFor, EVERY_CONTROL } from '../../nodes/shared/client/advice';
-import { STATUS_TABLE } from '../../nodes/shared/client/status-table';
+import { adviceFor, EVERY_CONTROL } from '../../nodes/shared/api/errors/advice';
+import { STATUS_TABLE } from '../../nodes/shared/api/errors/status-table';
 import { TransportFault, type FaultKind } from '../../nodes/shared/api/http/transport';
 import {
 	byId,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { answerContentOf } from '../../nodes/LmChatModelAccess/answer-content';
 import { Pieces } from '../../nodes/LmChatModelAccess/pieces';
 import { toolChoiceOf, toolsOf } from '../../nodes/LmChatModelAccess/tools';
-import { AnswerError } from '../../nodes/shared/client/errors';
+import { AnswerError } from '../../nodes/shared/api/errors/errors';
 import { refusalOf } from './client/arrange';
 
 type Response = Parameters<typeof answerContentOf>[0]['response'];

@@ -4,7 +4,7 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { InputError } from '../../nodes/shared/client/errors';
+import { InputError } from '../../nodes/shared/api/errors/errors';
 
 const KEY = 'sk-live-0123456789abcdef';
 const ORIGIN = 'https://gw.example:8443';

@@ -1,5 +1,5 @@
-import { adviceFor, type Sentence } from './advice';
-import { CancelledError, DownloadError } from './errors';
+import { adviceFor, type Sentence } from '../api/errors/advice';
+import { CancelledError, DownloadError } from '../api/errors/errors';
 import { ImageEnd } from './image-end';
 import { IMAGE_TYPE_BYTES, imageType } from './image-type';
 import { notWaitedFor, pause, type Client } from '../api/http/request';

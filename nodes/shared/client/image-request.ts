@@ -1,5 +1,5 @@
-import { InputError } from './errors';
-import { requireText } from './require-text';
+import { InputError } from '../api/errors/errors';
+import { requireText } from '../api/errors/require-text';
 
 /** Body of an image submit; fields beside these pass through. */
 export interface ImageRequest extends Record<string, unknown> {

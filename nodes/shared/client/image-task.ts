@@ -1,4 +1,4 @@
-import { adviceFor } from './advice';
+import { adviceFor } from '../api/errors/advice';
 import {
 	AnswerError,
 	CancelledError,
@@ -9,9 +9,9 @@ import {
 	StatusError,
 	TaskError,
 	UnknownTaskError,
-} from './errors';
-import { requireText } from './require-text';
-import { unusableAnswer } from './failure';
+} from '../api/errors/errors';
+import { requireText } from '../api/errors/require-text';
+import { unusableAnswer } from '../api/errors/from-reply';
 import { fieldsOf, parseJson } from '../api/http/json';
 import {
 	exchange,
@@ -24,7 +24,7 @@ import {
 import { statusOutcome } from '../api/http/retry';
 import { gatewayNow, retryAfterSeconds } from '../api/http/retry-after';
 import { checkAnswer, imageTaskSchema, type ImageTask } from './schemas';
-import { statusMeaning } from './status-table';
+import { statusMeaning } from '../api/errors/status-table';
 import { unixTime } from '../api/http/clock';
 import { header, type GatewayReply } from '../api/http/transport';
 

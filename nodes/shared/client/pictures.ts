@@ -1,4 +1,4 @@
-import { TaskError } from './errors';
+import { TaskError } from '../api/errors/errors';
 import type { ImageTask } from './schemas';
 
 /** One picture of a completed task. */

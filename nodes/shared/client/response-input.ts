@@ -1,4 +1,4 @@
-import { InputError } from './errors';
+import { InputError } from '../api/errors/errors';
 import { fieldsOf, parseJson } from '../api/http/json';
 
 /** Who speaks in a message. */

@@ -1,4 +1,4 @@
-import { AnswerError, quotable } from './errors';
+import { AnswerError, quotable } from '../api/errors/errors';
 import { fieldsOf, parseJson } from '../api/http/json';
 import type { CreatedResponse } from './response';
 import type { ModelResponse } from './schemas';

@@ -1,7 +1,7 @@
-import { adviceFor, type Sentence } from './advice';
-import { CancelledError, ModelAccessError, quotable, StreamError } from './errors';
+import { adviceFor, type Sentence } from '../api/errors/advice';
+import { CancelledError, ModelAccessError, quotable, StreamError } from '../api/errors/errors';
 import { decode, readEvents, type StreamEvent } from './event-stream';
-import { IN_DOUBT_ADVICE, requestIdOf } from './failure';
+import { IN_DOUBT_ADVICE, requestIdOf } from '../api/errors/from-reply';
 import { openExchange, parseAnswer, type Client } from '../api/http/request';
 import { createdResponse, type CreatedResponse } from './response';
 import { spokenText } from './response-output';

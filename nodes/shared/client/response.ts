@@ -1,5 +1,5 @@
-import { AnswerError, InputError, quotable } from './errors';
-import { requireText } from './require-text';
+import { AnswerError, InputError, quotable } from '../api/errors/errors';
+import { requireText } from '../api/errors/require-text';
 import { fieldsOf } from '../api/http/json';
 import { MESSAGES_HINT } from './response-input';
 import { outputText } from './response-output';

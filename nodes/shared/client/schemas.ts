@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { AnswerError, quotable } from './errors';
-import { unusableAnswer } from './failure';
+import { AnswerError, quotable } from '../api/errors/errors';
+import { unusableAnswer } from '../api/errors/from-reply';
 import type { Answer } from '../api/http/request';
 import type { RequestKind } from '../api/http/retry';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
-import { InputError } from '../client/errors';
+import { InputError } from '../api/errors/errors';
 import { IMAGE_TYPE_BYTES, imageType, type ImageType } from '../client/image-type';
 
 /** Where a file comes from: the name of an item's binary field, or the file from an expression. */

@@ -1,6 +1,11 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type INode } from 'n8n-workflow';
-import { CancelledError, InputError, ModelAccessError, type FailureFacts } from '../client/errors';
-import type { Redact } from '../client/failure';
+import {
+	CancelledError,
+	InputError,
+	ModelAccessError,
+	type FailureFacts,
+} from '../api/errors/errors';
+import type { Redact } from '../api/errors/from-reply';
 
 /** An image task that the gateway accepted in this run of the node. */
 export interface TaskRecord {

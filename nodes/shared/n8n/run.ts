@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { CancelledError, ModelAccessError, NetworkError } from '../client/errors';
-import type { Redact } from '../client/failure';
+import { CancelledError, ModelAccessError, NetworkError } from '../api/errors/errors';
+import type { Redact } from '../api/errors/from-reply';
 import { Turnstile, type Place } from '../api/http/rate-limit-queue';
 import { ChunkRelay } from './chunk-relay';
 import { errorDetails, nodeError, redacted, type Remains, type TaskRecord } from './errors';

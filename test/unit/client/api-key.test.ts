@@ -1,6 +1,6 @@
 import fc from '../../support/fast-check';
 import { keyRedactor, normalizeApiKey } from '../../../nodes/shared/client/api-key';
-import { InputError } from '../../../nodes/shared/client/errors';
+import { InputError } from '../../../nodes/shared/api/errors/errors';
 import { KEY, refusalOf, shown } from './arrange';
 
 describe('what copying adds to a key is taken off', () => {

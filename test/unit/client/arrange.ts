@@ -1,6 +1,6 @@
-import { EVERY_CONTROL } from '../../../nodes/shared/client/advice';
+import { EVERY_CONTROL } from '../../../nodes/shared/api/errors/advice';
 import { keyRedactor } from '../../../nodes/shared/client/api-key';
-import { ModelAccessError } from '../../../nodes/shared/client/errors';
+import { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/request';
 import {
 	TransportFault,

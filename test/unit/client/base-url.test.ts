@@ -1,6 +1,6 @@
 import fc from '../../support/fast-check';
 import { normalizeBaseUrl } from '../../../nodes/shared/client/base-url';
-import { InputError } from '../../../nodes/shared/client/errors';
+import { InputError } from '../../../nodes/shared/api/errors/errors';
 import { refusalOf } from './arrange';
 
 const HOST = 'https://api.example.com';

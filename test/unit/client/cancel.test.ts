@@ -1,4 +1,4 @@
-import { CancelledError } from '../../../nodes/shared/client/errors';
+import { CancelledError } from '../../../nodes/shared/api/errors/errors';
 import { request } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { arrange, fail, failureOf, fault, reply, START, type Exchange } from './arrange';

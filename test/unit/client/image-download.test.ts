@@ -1,5 +1,5 @@
 import { downloadPicture, type DownloadSettings } from '../../../nodes/shared/client/download';
-import { CancelledError, DownloadError } from '../../../nodes/shared/client/errors';
+import { CancelledError, DownloadError } from '../../../nodes/shared/api/errors/errors';
 import { TransportFault, type FaultKind } from '../../../nodes/shared/api/http/transport';
 import { arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
 import { ScriptedStorage, type Stored } from './stored-images';

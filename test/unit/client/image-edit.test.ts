@@ -1,5 +1,5 @@
 import { PNG } from 'pngjs';
-import { InputError } from '../../../nodes/shared/client/errors';
+import { InputError } from '../../../nodes/shared/api/errors/errors';
 import { editForm, imageAddresses } from '../../../nodes/shared/client/image-edit';
 import { hasAlpha, PNG_ALPHA_BYTES } from '../../../nodes/shared/client/png-alpha';
 import { refusalOf } from './arrange';

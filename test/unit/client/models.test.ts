@@ -1,4 +1,4 @@
-import { AnswerError } from '../../../nodes/shared/client/errors';
+import { AnswerError } from '../../../nodes/shared/api/errors/errors';
 import { findModels, listModels } from '../../../nodes/shared/client/models';
 import { arrange, reply, START } from './arrange';
 

@@ -1,5 +1,5 @@
 import fc from '../../support/fast-check';
-import { CancelledError, StatusError } from '../../../nodes/shared/client/errors';
+import { CancelledError, StatusError } from '../../../nodes/shared/api/errors/errors';
 import { request, type Client } from '../../../nodes/shared/api/http/request';
 import { Turnstile, type Place } from '../../../nodes/shared/api/http/rate-limit-queue';
 import { VirtualTime } from '../../../scripts/engine/virtual-time';

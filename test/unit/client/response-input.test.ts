@@ -1,4 +1,4 @@
-import { InputError } from '../../../nodes/shared/client/errors';
+import { InputError } from '../../../nodes/shared/api/errors/errors';
 import { inputFromJson, textPart } from '../../../nodes/shared/client/response-input';
 import { refusalOf } from './arrange';
 

@@ -1,4 +1,4 @@
-import { AnswerError, InputError } from '../../../nodes/shared/client/errors';
+import { AnswerError, InputError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/request';
 import { checkResponseRequest, createResponse } from '../../../nodes/shared/client/response';
 import { arrange, fail, fault, KEY, refusalOf, reply, shown, START, succeed } from './arrange';

@@ -4,7 +4,7 @@ import {
 	NetworkError,
 	StatusError,
 	StreamError,
-} from '../../../nodes/shared/client/errors';
+} from '../../../nodes/shared/api/errors/errors';
 import { fault, KEY, shown } from './arrange';
 import {
 	bytes,

@@ -1,4 +1,4 @@
-import { AnswerError } from '../../../nodes/shared/client/errors';
+import { AnswerError } from '../../../nodes/shared/api/errors/errors';
 import { simplifyResponse } from '../../../nodes/shared/client/response-output';
 import {
 	added,

@@ -1,4 +1,4 @@
-import { InputError } from '../../../nodes/shared/client/errors';
+import { InputError } from '../../../nodes/shared/api/errors/errors';
 import { parseTaskId } from '../../../nodes/shared/client/image-task';
 import { refusalOf } from './arrange';
 

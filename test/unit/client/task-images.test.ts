@@ -1,4 +1,4 @@
-import { TaskError } from '../../../nodes/shared/client/errors';
+import { TaskError } from '../../../nodes/shared/api/errors/errors';
 import { pictureOutput, picturesOf } from '../../../nodes/shared/client/pictures';
 import { imageTaskSchema, type ImageTask } from '../../../nodes/shared/client/schemas';
 import { refusalOf } from './arrange';

@@ -5,7 +5,7 @@ import {
 	NetworkError,
 	StatusError,
 	UnknownTaskError,
-} from '../../../nodes/shared/client/errors';
+} from '../../../nodes/shared/api/errors/errors';
 import {
 	pollImageTask,
 	pollStep,

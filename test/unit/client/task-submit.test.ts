@@ -1,4 +1,4 @@
-import { AnswerError } from '../../../nodes/shared/client/errors';
+import { AnswerError } from '../../../nodes/shared/api/errors/errors';
 import { submitImageTask } from '../../../nodes/shared/client/image-task';
 import { arrange, fail, fault, KEY, reply, shown, START, succeed } from './arrange';
 

@@ -1,4 +1,4 @@
-import { CancelledError, TaskError } from '../../../nodes/shared/client/errors';
+import { CancelledError, TaskError } from '../../../nodes/shared/api/errors/errors';
 import {
 	failedTask,
 	pollImageTask,

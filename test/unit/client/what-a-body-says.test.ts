@@ -1,4 +1,4 @@
-import { AnswerError, quotable } from '../../../nodes/shared/client/errors';
+import { AnswerError, quotable } from '../../../nodes/shared/api/errors/errors';
 import { request } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { checkAnswer, modelListSchema, responseSchema } from '../../../nodes/shared/client/schemas';

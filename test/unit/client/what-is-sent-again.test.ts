@@ -1,5 +1,5 @@
 import fc from '../../support/fast-check';
-import { NetworkError, StatusError } from '../../../nodes/shared/client/errors';
+import { NetworkError, StatusError } from '../../../nodes/shared/api/errors/errors';
 import { request } from '../../../nodes/shared/api/http/request';
 import { RETRY_TABLE, statusOutcome, type RequestKind } from '../../../nodes/shared/api/http/retry';
 import type { FaultKind } from '../../../nodes/shared/api/http/transport';

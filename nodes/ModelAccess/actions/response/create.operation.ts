@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { AnswerError, ModelAccessError } from '../../../shared/client/errors';
+import { AnswerError, ModelAccessError } from '../../../shared/api/errors/errors';
 import type { Client } from '../../../shared/api/http/request';
 import {
 	checkResponseRequest,

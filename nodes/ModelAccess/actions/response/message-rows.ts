@@ -1,5 +1,5 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { InputError } from '../../../shared/client/errors';
+import { InputError } from '../../../shared/api/errors/errors';
 import {
 	textPart,
 	type ContentPart,

@@ -1,5 +1,5 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { InputError } from '../../../shared/client/errors';
+import { InputError } from '../../../shared/api/errors/errors';
 import type { ItemScope } from '../../../shared/n8n/items';
 import { extraBodyOption } from '../../../shared/n8n/option-fields';
 import {

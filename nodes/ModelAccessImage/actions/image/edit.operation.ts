@@ -1,5 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import { InputError } from '../../../shared/client/errors';
+import { InputError } from '../../../shared/api/errors/errors';
 import { editForm, imageAddresses } from '../../../shared/client/image-edit';
 import { hasAlpha, PNG_ALPHA_BYTES } from '../../../shared/client/png-alpha';
 import {

@@ -1,11 +1,11 @@
-import { adviceFor, type Control } from '../../client/advice';
+import { adviceFor, type Control } from '../errors/advice';
 import {
 	AnswerError,
 	CancelledError,
 	quotable,
 	StatusError,
 	type ModelAccessError,
-} from '../../client/errors';
+} from '../errors/errors';
 import {
 	factsOf,
 	faultFailure,
@@ -17,10 +17,10 @@ import {
 	unusableAnswer,
 	type Failure,
 	type Redact,
-} from '../../client/failure';
+} from '../errors/from-reply';
 import { parseJson } from './json';
 import { backoffMs, retryRule, type RequestKind } from './retry';
-import { statusMeaning } from '../../client/status-table';
+import { statusMeaning } from '../errors/status-table';
 import type { Time } from './clock';
 import type { Place } from './rate-limit-queue';
 import {

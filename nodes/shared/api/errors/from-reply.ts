@@ -6,17 +6,12 @@ import {
 	type FailureFacts,
 	type ModelAccessError,
 } from './errors';
-import { fieldsOf, parseJson } from '../api/http/json';
-import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from '../api/http/retry';
-import { retryAfterSeconds } from '../api/http/retry-after';
+import { fieldsOf, parseJson } from '../http/json';
+import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from '../http/retry';
+import { retryAfterSeconds } from '../http/retry-after';
 import { statusMeaning } from './status-table';
-import type { Time } from '../api/http/clock';
-import {
-	header,
-	type FaultKind,
-	type GatewayReply,
-	type TransportFault,
-} from '../api/http/transport';
+import type { Time } from '../http/clock';
+import { header, type FaultKind, type GatewayReply, type TransportFault } from '../http/transport';
 
 /** Takes secrets out of text that somebody else wrote. */
 export type Redact = (text: string) => string;
