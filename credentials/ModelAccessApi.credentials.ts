@@ -7,8 +7,8 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 import { adviceFor } from '../nodes/shared/api/errors/advice';
-import { normalizeApiKey } from '../nodes/shared/client/api-key';
-import { normalizeBaseUrl } from '../nodes/shared/client/base-url';
+import { normalizeApiKey } from '../nodes/shared/api/credential/api-key';
+import { normalizeBaseUrl } from '../nodes/shared/api/credential/base-url';
 import { InputError } from '../nodes/shared/api/errors/errors';
 import { HTML_ADVICE } from '../nodes/shared/api/errors/from-reply';
 import { STATUS_TABLE, statusMeaning } from '../nodes/shared/api/errors/status-table';

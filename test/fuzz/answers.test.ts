@@ -1,6 +1,6 @@
 import fc from '../support/fast-check';
-import { normalizeApiKey } from '../../nodes/shared/client/api-key';
-import { normalizeBaseUrl } from '../../nodes/shared/client/base-url';
+import { normalizeApiKey } from '../../nodes/shared/api/credential/api-key';
+import { normalizeBaseUrl } from '../../nodes/shared/api/credential/base-url';
 import {
 	pollImageTask,
 	submitImageTask,

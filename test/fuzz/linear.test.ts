@@ -1,5 +1,5 @@
-import { keyRedactor, normalizeApiKey } from '../../nodes/shared/client/api-key';
-import { normalizeBaseUrl } from '../../nodes/shared/client/base-url';
+import { keyRedactor, normalizeApiKey } from '../../nodes/shared/api/credential/api-key';
+import { normalizeBaseUrl } from '../../nodes/shared/api/credential/base-url';
 import { listModels } from '../../nodes/shared/client/models';
 import { pollImageTask } from '../../nodes/shared/client/image-task';
 import { picturesOf } from '../../nodes/shared/client/pictures';

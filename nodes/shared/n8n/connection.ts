@@ -1,5 +1,5 @@
-import { keyRedactor, normalizeApiKey } from '../client/api-key';
-import { normalizeBaseUrl } from '../client/base-url';
+import { keyRedactor, normalizeApiKey } from '../api/credential/api-key';
+import { normalizeBaseUrl } from '../api/credential/base-url';
 import type { Client } from '../api/http/request';
 import type { Time } from '../api/http/clock';
 import { gatewayTransport, type RequestContext } from './transport';

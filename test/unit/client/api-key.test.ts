@@ -1,5 +1,5 @@
 import fc from '../../support/fast-check';
-import { keyRedactor, normalizeApiKey } from '../../../nodes/shared/client/api-key';
+import { keyRedactor, normalizeApiKey } from '../../../nodes/shared/api/credential/api-key';
 import { InputError } from '../../../nodes/shared/api/errors/errors';
 import { KEY, refusalOf, shown } from './arrange';
 

@@ -1,5 +1,5 @@
 import { EVERY_CONTROL } from '../../../nodes/shared/api/errors/advice';
-import { keyRedactor } from '../../../nodes/shared/client/api-key';
+import { keyRedactor } from '../../../nodes/shared/api/credential/api-key';
 import { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/request';
 import {

@@ -1,5 +1,5 @@
 import fc from '../../support/fast-check';
-import { normalizeBaseUrl } from '../../../nodes/shared/client/base-url';
+import { normalizeBaseUrl } from '../../../nodes/shared/api/credential/base-url';
 import { InputError } from '../../../nodes/shared/api/errors/errors';
 import { refusalOf } from './arrange';
 

@@ -1,4 +1,4 @@
-import { InputError } from '../api/errors/errors';
+import { InputError } from '../errors/errors';
 
 const FIELD = 'Base URL';
 /** Characters of the longest address that servers and proxies commonly take. */

@@ -1,4 +1,4 @@
-import { InputError } from '../api/errors/errors';
+import { InputError } from '../errors/errors';
 
 const FIELD = 'API Key';
 const ADVICE = 'Copy the key again from the gateway’s console and paste it alone.';
