@@ -5,8 +5,8 @@ import {
 	checkResponseRequest,
 	createResponse,
 	type CreatedResponse,
-} from '../shared/client/response';
-import { streamResponse } from '../shared/client/response-stream';
+} from '../shared/api/responses/response';
+import { streamResponse } from '../shared/api/responses/response-stream';
 import { onlySet, withExtraBody } from '../shared/n8n/parameters';
 import { answerContentOf, type AnswerContent } from './answer-content';
 import { inputItemsOf } from './input-items';

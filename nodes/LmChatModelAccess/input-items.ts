@@ -1,4 +1,4 @@
-import type { ContentPart } from '../shared/client/response-input';
+import type { ContentPart } from '../shared/api/responses/response-input';
 import type { Message, MessageContent } from './sdk';
 
 type Item = Record<string, unknown>;

@@ -8,7 +8,7 @@ import type {
 } from 'n8n-workflow';
 import type { Redact } from '../shared/api/errors/from-reply';
 import { requireText } from '../shared/api/errors/require-text';
-import { incompleteReason } from '../shared/client/response-output';
+import { incompleteReason } from '../shared/api/responses/response-output';
 import type { Time } from '../shared/api/http/clock';
 import { connect } from '../shared/n8n/connection';
 import { controlsOf } from '../shared/n8n/controls';

@@ -13,13 +13,13 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/errors/from-reply': ['unit/client/{what-is-sent-again,what-a-body-says}'],
 	'nodes/shared/api/http/retry-after': ['unit/client/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/api/http/transport': ['unit/client/error-codes'],
-	'nodes/shared/client/event-stream': ['unit/client/{stream-forms,large-streams}'],
-	'nodes/shared/client/response-stream': [
+	'nodes/shared/api/responses/event-stream': ['unit/client/{stream-forms,large-streams}'],
+	'nodes/shared/api/responses/response-stream': [
 		'unit/client/streamed-response',
 		'unit/client/stream-failures',
 		'unit/client/stream-forms',
 	],
-	'nodes/shared/client/response-assembly': [
+	'nodes/shared/api/responses/response-accumulator': [
 		'unit/client/streamed-response',
 		'unit/client/stream-failures',
 		'unit/client/stream-forms',

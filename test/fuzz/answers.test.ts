@@ -8,14 +8,14 @@ import {
 } from '../../nodes/shared/client/image-task';
 import { findModels, listModels } from '../../nodes/shared/client/models';
 import { pictureOutput, picturesOf } from '../../nodes/shared/client/pictures';
-import { createResponse } from '../../nodes/shared/client/response';
+import { createResponse } from '../../nodes/shared/api/responses/response';
 import {
 	incompleteReason,
 	outputPictures,
 	outputText,
 	simplifyResponse,
-} from '../../nodes/shared/client/response-output';
-import { streamResponse } from '../../nodes/shared/client/response-stream';
+} from '../../nodes/shared/api/responses/response-output';
+import { streamResponse } from '../../nodes/shared/api/responses/response-stream';
 import { retryAfterSeconds } from '../../nodes/shared/api/http/retry-after';
 import { findSecret } from '../support/secrets';
 import {

@@ -3,9 +3,9 @@ import { normalizeBaseUrl } from '../../nodes/shared/api/credential/base-url';
 import { listModels } from '../../nodes/shared/client/models';
 import { pollImageTask } from '../../nodes/shared/client/image-task';
 import { picturesOf } from '../../nodes/shared/client/pictures';
-import { createResponse } from '../../nodes/shared/client/response';
-import { simplifyResponse } from '../../nodes/shared/client/response-output';
-import { streamResponse } from '../../nodes/shared/client/response-stream';
+import { createResponse } from '../../nodes/shared/api/responses/response';
+import { simplifyResponse } from '../../nodes/shared/api/responses/response-output';
+import { streamResponse } from '../../nodes/shared/api/responses/response-stream';
 import { retryAfterSeconds } from '../../nodes/shared/api/http/retry-after';
 import { answeredBy, KEY, NOW, outcomeOf, WATCH_MS } from './arrange';
 

@@ -1,5 +1,5 @@
-import type { CreatedResponse } from '../../../nodes/shared/client/response';
-import { streamResponse } from '../../../nodes/shared/client/response-stream';
+import type { CreatedResponse } from '../../../nodes/shared/api/responses/response';
+import { streamResponse } from '../../../nodes/shared/api/responses/response-stream';
 import type {
 	GatewayRequest,
 	OpenReply,

@@ -1,5 +1,5 @@
 import { InputError } from '../../../nodes/shared/api/errors/errors';
-import { inputFromJson, textPart } from '../../../nodes/shared/client/response-input';
+import { inputFromJson, textPart } from '../../../nodes/shared/api/responses/response-input';
 import { refusalOf } from './arrange';
 
 const read = (value: unknown) =>

@@ -1,6 +1,6 @@
 import { AnswerError, InputError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/request';
-import { checkResponseRequest, createResponse } from '../../../nodes/shared/client/response';
+import { checkResponseRequest, createResponse } from '../../../nodes/shared/api/responses/response';
 import { arrange, fail, fault, KEY, refusalOf, reply, shown, START, succeed } from './arrange';
 
 const BODY = { model: 'text-1', input: 'Hello' };

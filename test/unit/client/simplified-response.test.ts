@@ -5,7 +5,7 @@ import {
 	outputText,
 	simplifyResponse,
 	spokenText,
-} from '../../../nodes/shared/client/response-output';
+} from '../../../nodes/shared/api/responses/response-output';
 import type { ModelResponse } from '../../../nodes/shared/client/schemas';
 import { refusalOf } from './arrange';
 

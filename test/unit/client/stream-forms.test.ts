@@ -1,5 +1,9 @@
 import fc from '../../support/fast-check';
-import { decode, readEvents, type StreamEvent } from '../../../nodes/shared/client/event-stream';
+import {
+	decode,
+	readEvents,
+	type StreamEvent,
+} from '../../../nodes/shared/api/responses/event-stream';
 import {
 	bytes,
 	completed,

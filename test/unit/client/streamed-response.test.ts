@@ -1,5 +1,5 @@
 import { AnswerError } from '../../../nodes/shared/api/errors/errors';
-import { simplifyResponse } from '../../../nodes/shared/client/response-output';
+import { simplifyResponse } from '../../../nodes/shared/api/responses/response-output';
 import {
 	added,
 	BODY,

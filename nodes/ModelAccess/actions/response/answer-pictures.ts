@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, INodeProperties } from 'n8n-workflow';
 import { IMAGE_TYPE_BYTES, imageType } from '../../../shared/client/image-type';
-import type { CreatedResponse } from '../../../shared/client/response';
-import { outputPictures } from '../../../shared/client/response-output';
+import type { CreatedResponse } from '../../../shared/api/responses/response';
+import { outputPictures } from '../../../shared/api/responses/response-output';
 import type { ItemScope } from '../../../shared/n8n/items';
 
 export const picturesFieldOption: INodeProperties = {

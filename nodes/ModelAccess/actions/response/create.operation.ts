@@ -6,14 +6,14 @@ import {
 	createdResponse,
 	createResponse,
 	type CreatedResponse,
-} from '../../../shared/client/response';
-import { inputFromJson } from '../../../shared/client/response-input';
+} from '../../../shared/api/responses/response';
+import { inputFromJson } from '../../../shared/api/responses/response-input';
 import {
 	incompleteReason,
 	outputText,
 	simplifyResponse,
-} from '../../../shared/client/response-output';
-import { streamResponse, type StreamSettings } from '../../../shared/client/response-stream';
+} from '../../../shared/api/responses/response-output';
+import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope } from '../../../shared/n8n/items';
 import type { PaidWork } from '../../../shared/n8n/ledger';
 import { modelPicker } from '../../../shared/n8n/model-picker';

@@ -5,7 +5,7 @@ import {
 	type ContentPart,
 	type Message,
 	type Role,
-} from '../../../shared/client/response-input';
+} from '../../../shared/api/responses/response-input';
 import {
 	binaryReferences,
 	dataUrl,

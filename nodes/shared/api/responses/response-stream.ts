@@ -1,13 +1,13 @@
-import { adviceFor, type Sentence } from '../api/errors/advice';
-import { CancelledError, ModelAccessError, quotable, StreamError } from '../api/errors/errors';
+import { adviceFor, type Sentence } from '../errors/advice';
+import { CancelledError, ModelAccessError, quotable, StreamError } from '../errors/errors';
 import { decode, readEvents, type StreamEvent } from './event-stream';
-import { IN_DOUBT_ADVICE, requestIdOf } from '../api/errors/from-reply';
-import { openExchange, parseAnswer, type Client } from '../api/http/request';
+import { IN_DOUBT_ADVICE, requestIdOf } from '../errors/from-reply';
+import { openExchange, parseAnswer, type Client } from '../http/request';
 import { createdResponse, type CreatedResponse } from './response';
 import { spokenText } from './response-output';
-import { ResponseAssembly, type StreamEnd } from './response-assembly';
-import { header, TransportFault, type OpenReply } from '../api/http/transport';
-import { Watch } from '../api/http/idle-timeout';
+import { ResponseAssembly, type StreamEnd } from './response-accumulator';
+import { header, TransportFault, type OpenReply } from '../http/transport';
+import { Watch } from '../http/idle-timeout';
 
 export interface StreamSettings {
 	/** Milliseconds without a byte after which the connection is given up. */

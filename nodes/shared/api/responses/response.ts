@@ -1,10 +1,10 @@
-import { AnswerError, InputError, quotable } from '../api/errors/errors';
-import { requireText } from '../api/errors/require-text';
-import { fieldsOf } from '../api/http/json';
+import { AnswerError, InputError, quotable } from '../errors/errors';
+import { requireText } from '../errors/require-text';
+import { fieldsOf } from '../http/json';
 import { MESSAGES_HINT } from './response-input';
 import { outputText } from './response-output';
-import { request, type Answer, type Client } from '../api/http/request';
-import { checkAnswer, responseSchema, type ModelResponse } from './schemas';
+import { request, type Answer, type Client } from '../http/request';
+import { checkAnswer, responseSchema, type ModelResponse } from '../../client/schemas';
 
 /** A model's answer, checked and as it came. */
 export interface CreatedResponse {

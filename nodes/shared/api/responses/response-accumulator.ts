@@ -1,4 +1,4 @@
-import { fieldsOf, parseJson } from '../api/http/json';
+import { fieldsOf, parseJson } from '../http/json';
 import type { StreamEvent } from './event-stream';
 
 /** How a stream of a response ended. */

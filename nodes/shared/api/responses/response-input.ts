@@ -1,5 +1,5 @@
-import { InputError } from '../api/errors/errors';
-import { fieldsOf, parseJson } from '../api/http/json';
+import { InputError } from '../errors/errors';
+import { fieldsOf, parseJson } from '../http/json';
 
 /** Who speaks in a message. */
 export type Role = 'user' | 'assistant' | 'system' | 'developer';
