@@ -1,14 +1,14 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import { downloadPicture } from '../shared/client/download';
+import { downloadPicture } from '../shared/api/images/download';
 import { InputError, ModelAccessError, TaskError } from '../shared/api/errors/errors';
-import { pictureFileName } from '../shared/client/file-name';
-import type { Observation } from '../shared/client/image-task';
+import { pictureFileName } from '../shared/api/images/file-name';
+import type { Observation } from '../shared/api/images/image-task';
 import {
 	picturesOf,
 	pictureOutput,
 	type Picture,
 	type PictureOrigin,
-} from '../shared/client/pictures';
+} from '../shared/api/images/task-images';
 import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/items';
 import { numberParameter } from '../shared/n8n/parameters';

@@ -1,7 +1,11 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { FailedTaskError, ModelAccessError } from '../shared/api/errors/errors';
-import { checkImageRequest, type ImageRequest } from '../shared/client/image-request';
-import { submitImageTask, type Observation, type SubmitKind } from '../shared/client/image-task';
+import { checkImageRequest, type ImageRequest } from '../shared/api/images/image-request';
+import {
+	submitImageTask,
+	type Observation,
+	type SubmitKind,
+} from '../shared/api/images/image-task';
 import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/items';
 import { concurrencyOption, extraBodyOption } from '../shared/n8n/option-fields';

@@ -5,8 +5,8 @@ import {
 	quotable,
 	UnknownTaskError,
 } from '../shared/api/errors/errors';
-import { waitForImageTask, type Observation } from '../shared/client/image-task';
-import type { PictureOrigin } from '../shared/client/pictures';
+import { waitForImageTask, type Observation } from '../shared/api/images/image-task';
+import type { PictureOrigin } from '../shared/api/images/task-images';
 import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/items';
 import { maxRetriesOf, maxRetriesOption, timeoutOption } from '../shared/n8n/option-fields';

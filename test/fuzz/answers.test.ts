@@ -5,9 +5,9 @@ import {
 	pollImageTask,
 	submitImageTask,
 	waitForImageTask,
-} from '../../nodes/shared/client/image-task';
+} from '../../nodes/shared/api/images/image-task';
 import { findModels, listModels } from '../../nodes/shared/client/models';
-import { pictureOutput, picturesOf } from '../../nodes/shared/client/pictures';
+import { pictureOutput, picturesOf } from '../../nodes/shared/api/images/task-images';
 import { createResponse } from '../../nodes/shared/api/responses/response';
 import {
 	incompleteReason,

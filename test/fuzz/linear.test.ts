@@ -1,8 +1,8 @@
 import { keyRedactor, normalizeApiKey } from '../../nodes/shared/api/credential/api-key';
 import { normalizeBaseUrl } from '../../nodes/shared/api/credential/base-url';
 import { listModels } from '../../nodes/shared/client/models';
-import { pollImageTask } from '../../nodes/shared/client/image-task';
-import { picturesOf } from '../../nodes/shared/client/pictures';
+import { pollImageTask } from '../../nodes/shared/api/images/image-task';
+import { picturesOf } from '../../nodes/shared/api/images/task-images';
 import { createResponse } from '../../nodes/shared/api/responses/response';
 import { simplifyResponse } from '../../nodes/shared/api/responses/response-output';
 import { streamResponse } from '../../nodes/shared/api/responses/response-stream';

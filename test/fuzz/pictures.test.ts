@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs';
-import { ImageEnd } from '../../nodes/shared/client/image-end';
-import { imageType } from '../../nodes/shared/client/image-type';
+import { ImageEnd } from '../../nodes/shared/api/images/truncation-detector';
+import { imageType } from '../../nodes/shared/api/images/image-type';
 import fc from '../support/fast-check';
 
 const STARTS: Array<[mimeType: string, start: string]> = [

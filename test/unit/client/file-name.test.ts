@@ -1,5 +1,5 @@
 import fc from '../../support/fast-check';
-import { pictureFileName } from '../../../nodes/shared/client/file-name';
+import { pictureFileName } from '../../../nodes/shared/api/images/file-name';
 
 const ONE = { taskId: 'task_1', index: 0, count: 1 };
 const THIRD = { taskId: 'task_1', index: 2, count: 3 };

@@ -1,4 +1,4 @@
-import { downloadPicture, type DownloadSettings } from '../../../nodes/shared/client/download';
+import { downloadPicture, type DownloadSettings } from '../../../nodes/shared/api/images/download';
 import { CancelledError, DownloadError } from '../../../nodes/shared/api/errors/errors';
 import { TransportFault, type FaultKind } from '../../../nodes/shared/api/http/transport';
 import { arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';

@@ -1,7 +1,7 @@
 import { PNG } from 'pngjs';
 import { InputError } from '../../../nodes/shared/api/errors/errors';
-import { editForm, imageAddresses } from '../../../nodes/shared/client/image-edit';
-import { hasAlpha, PNG_ALPHA_BYTES } from '../../../nodes/shared/client/png-alpha';
+import { editForm, imageAddresses } from '../../../nodes/shared/api/images/image-edit';
+import { hasAlpha, PNG_ALPHA_BYTES } from '../../../nodes/shared/api/images/png-alpha';
 import { refusalOf } from './arrange';
 
 const REQUEST = { model: 'image-1', prompt: 'make it blue' };

@@ -1,5 +1,5 @@
 import { PNG } from 'pngjs';
-import { ImageEnd } from '../../../nodes/shared/client/image-end';
+import { ImageEnd } from '../../../nodes/shared/api/images/truncation-detector';
 
 const bytes = (...parts: Array<string | number[]>) =>
 	Buffer.concat(

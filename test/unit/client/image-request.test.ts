@@ -1,5 +1,5 @@
 import { InputError } from '../../../nodes/shared/api/errors/errors';
-import { checkImageRequest } from '../../../nodes/shared/client/image-request';
+import { checkImageRequest } from '../../../nodes/shared/api/images/image-request';
 import { refusalOf } from './arrange';
 
 const OK = { model: 'image-1', prompt: 'a red fox' };

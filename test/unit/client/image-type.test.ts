@@ -1,5 +1,5 @@
 import { PNG } from 'pngjs';
-import { IMAGE_TYPE_BYTES, imageType } from '../../../nodes/shared/client/image-type';
+import { IMAGE_TYPE_BYTES, imageType } from '../../../nodes/shared/api/images/image-type';
 
 /** Bytes of a text in which each character stands for one byte, with something behind them. */
 function file(start: string, size = 64): Uint8Array {

@@ -1,4 +1,4 @@
-import type { Storage, StoredReply } from '../../../nodes/shared/client/download';
+import type { Storage, StoredReply } from '../../../nodes/shared/api/images/download';
 import { TransportFault, type Headers } from '../../../nodes/shared/api/http/transport';
 import type { VirtualTime } from '../../../scripts/engine/virtual-time';
 

@@ -1,5 +1,5 @@
 import { TaskError } from '../../../nodes/shared/api/errors/errors';
-import { pictureOutput, picturesOf } from '../../../nodes/shared/client/pictures';
+import { pictureOutput, picturesOf } from '../../../nodes/shared/api/images/task-images';
 import { imageTaskSchema, type ImageTask } from '../../../nodes/shared/client/schemas';
 import { refusalOf } from './arrange';
 

@@ -11,7 +11,7 @@ import {
 	pollStep,
 	type Observation,
 	type PollState,
-} from '../../../nodes/shared/client/image-task';
+} from '../../../nodes/shared/api/images/image-task';
 import type { ImageTask } from '../../../nodes/shared/client/schemas';
 import { fail, fault, reply, START, succeed, type Exchange } from './arrange';
 

@@ -3,7 +3,7 @@ import {
 	failedTask,
 	pollImageTask,
 	waitForImageTask,
-} from '../../../nodes/shared/client/image-task';
+} from '../../../nodes/shared/api/images/image-task';
 import {
 	arrange,
 	fail,

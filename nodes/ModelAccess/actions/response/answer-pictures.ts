@@ -1,5 +1,5 @@
 import type { IBinaryKeyData, INodeProperties } from 'n8n-workflow';
-import { IMAGE_TYPE_BYTES, imageType } from '../../../shared/client/image-type';
+import { IMAGE_TYPE_BYTES, imageType } from '../../../shared/api/images/image-type';
 import type { CreatedResponse } from '../../../shared/api/responses/response';
 import { outputPictures } from '../../../shared/api/responses/response-output';
 import type { ItemScope } from '../../../shared/n8n/items';

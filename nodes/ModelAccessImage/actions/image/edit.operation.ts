@@ -1,7 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { InputError } from '../../../shared/api/errors/errors';
-import { editForm, imageAddresses } from '../../../shared/client/image-edit';
-import { hasAlpha, PNG_ALPHA_BYTES } from '../../../shared/client/png-alpha';
+import { editForm, imageAddresses } from '../../../shared/api/images/image-edit';
+import { hasAlpha, PNG_ALPHA_BYTES } from '../../../shared/api/images/png-alpha';
 import {
 	binaryReferences,
 	readInputFile,

@@ -1,5 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import type { Observation } from '../../../shared/client/image-task';
+import type { Observation } from '../../../shared/api/images/image-task';
 import type { ItemScope } from '../../../shared/n8n/items';
 import type { Operation } from '../../../shared/n8n/operation';
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/option-fields';

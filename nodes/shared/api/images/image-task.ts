@@ -1,4 +1,4 @@
-import { adviceFor } from '../api/errors/advice';
+import { adviceFor } from '../errors/advice';
 import {
 	AnswerError,
 	CancelledError,
@@ -9,24 +9,17 @@ import {
 	StatusError,
 	TaskError,
 	UnknownTaskError,
-} from '../api/errors/errors';
-import { requireText } from '../api/errors/require-text';
-import { unusableAnswer } from '../api/errors/from-reply';
-import { fieldsOf, parseJson } from '../api/http/json';
-import {
-	exchange,
-	parseAnswer,
-	pause,
-	request,
-	type Answer,
-	type Client,
-} from '../api/http/request';
-import { statusOutcome } from '../api/http/retry';
-import { gatewayNow, retryAfterSeconds } from '../api/http/retry-after';
-import { checkAnswer, imageTaskSchema, type ImageTask } from './schemas';
-import { statusMeaning } from '../api/errors/status-table';
-import { unixTime } from '../api/http/clock';
-import { header, type GatewayReply } from '../api/http/transport';
+} from '../errors/errors';
+import { requireText } from '../errors/require-text';
+import { unusableAnswer } from '../errors/from-reply';
+import { fieldsOf, parseJson } from '../http/json';
+import { exchange, parseAnswer, pause, request, type Answer, type Client } from '../http/request';
+import { statusOutcome } from '../http/retry';
+import { gatewayNow, retryAfterSeconds } from '../http/retry-after';
+import { checkAnswer, imageTaskSchema, type ImageTask } from '../../client/schemas';
+import { statusMeaning } from '../errors/status-table';
+import { unixTime } from '../http/clock';
+import { header, type GatewayReply } from '../http/transport';
 
 /** What one reply said about a task. */
 export interface Observation {

@@ -1,5 +1,5 @@
-import { InputError } from '../api/errors/errors';
-import { requireText } from '../api/errors/require-text';
+import { InputError } from '../errors/errors';
+import { requireText } from '../errors/require-text';
 
 /** Body of an image submit; fields beside these pass through. */
 export interface ImageRequest extends Record<string, unknown> {

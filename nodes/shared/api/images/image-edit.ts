@@ -1,4 +1,4 @@
-import { InputError } from '../api/errors/errors';
+import { InputError } from '../errors/errors';
 import type { ImageRequest } from './image-request';
 
 /** An image to upload. */

@@ -1,13 +1,13 @@
-import { adviceFor, type Sentence } from '../api/errors/advice';
-import { CancelledError, DownloadError } from '../api/errors/errors';
-import { ImageEnd } from './image-end';
+import { adviceFor, type Sentence } from '../errors/advice';
+import { CancelledError, DownloadError } from '../errors/errors';
+import { ImageEnd } from './truncation-detector';
 import { IMAGE_TYPE_BYTES, imageType } from './image-type';
-import { notWaitedFor, pause, type Client } from '../api/http/request';
-import { backoffMs } from '../api/http/retry';
-import { retryAfterSeconds } from '../api/http/retry-after';
-import { unixTime } from '../api/http/clock';
-import { header, TransportFault, type FaultKind, type Headers } from '../api/http/transport';
-import { Watch } from '../api/http/idle-timeout';
+import { notWaitedFor, pause, type Client } from '../http/request';
+import { backoffMs } from '../http/retry';
+import { retryAfterSeconds } from '../http/retry-after';
+import { unixTime } from '../http/clock';
+import { header, TransportFault, type FaultKind, type Headers } from '../http/transport';
+import { Watch } from '../http/idle-timeout';
 
 /** A reply of the storage host whose body has not been read yet. */
 export interface StoredReply<File> {

@@ -1,5 +1,5 @@
-import { TaskError } from '../api/errors/errors';
-import type { ImageTask } from './schemas';
+import { TaskError } from '../errors/errors';
+import type { ImageTask } from '../../client/schemas';
 
 /** One picture of a completed task. */
 export interface Picture {
