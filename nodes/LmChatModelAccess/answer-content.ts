@@ -2,7 +2,7 @@ import { AnswerError, quotable } from '../shared/api/errors/errors';
 import { fieldsOf, parseJson } from '../shared/api/http/json';
 import type { CreatedResponse } from '../shared/api/responses/response';
 import { incompleteReason, spokenText } from '../shared/api/responses/response-output';
-import type { ModelResponse } from '../shared/client/schemas';
+import type { ModelResponse } from '../shared/api/schemas';
 import type { FinishReason, MessageContent, TokenUsage } from './sdk';
 
 type Item = ModelResponse['output'][number];

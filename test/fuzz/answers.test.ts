@@ -6,7 +6,7 @@ import {
 	submitImageTask,
 	waitForImageTask,
 } from '../../nodes/shared/api/images/image-task';
-import { findModels, listModels } from '../../nodes/shared/client/models';
+import { findModels, listModels } from '../../nodes/shared/api/models/models';
 import { pictureOutput, picturesOf } from '../../nodes/shared/api/images/task-images';
 import { createResponse } from '../../nodes/shared/api/responses/response';
 import {

@@ -1,5 +1,5 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
-import { findModels, listModels } from '../client/models';
+import { findModels, listModels } from '../api/models/models';
 import { connect } from './connection';
 import { nodeError } from './errors';
 import { n8nTime } from './time';

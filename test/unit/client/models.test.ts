@@ -1,5 +1,5 @@
 import { AnswerError } from '../../../nodes/shared/api/errors/errors';
-import { findModels, listModels } from '../../../nodes/shared/client/models';
+import { findModels, listModels } from '../../../nodes/shared/api/models/models';
 import { arrange, reply, START } from './arrange';
 
 const MODELS = [

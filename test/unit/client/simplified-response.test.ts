@@ -6,7 +6,7 @@ import {
 	simplifyResponse,
 	spokenText,
 } from '../../../nodes/shared/api/responses/response-output';
-import type { ModelResponse } from '../../../nodes/shared/client/schemas';
+import type { ModelResponse } from '../../../nodes/shared/api/schemas';
 import { refusalOf } from './arrange';
 
 const response = (...output: ModelResponse['output']): ModelResponse => ({

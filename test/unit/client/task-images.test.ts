@@ -1,6 +1,6 @@
 import { TaskError } from '../../../nodes/shared/api/errors/errors';
 import { pictureOutput, picturesOf } from '../../../nodes/shared/api/images/task-images';
-import { imageTaskSchema, type ImageTask } from '../../../nodes/shared/client/schemas';
+import { imageTaskSchema, type ImageTask } from '../../../nodes/shared/api/schemas';
 import { refusalOf } from './arrange';
 
 const A = 'https://store.example/a.png?signature=1';

@@ -12,7 +12,7 @@ import {
 	type Observation,
 	type PollState,
 } from '../../../nodes/shared/api/images/image-task';
-import type { ImageTask } from '../../../nodes/shared/client/schemas';
+import type { ImageTask } from '../../../nodes/shared/api/schemas';
 import { fail, fault, reply, START, succeed, type Exchange } from './arrange';
 
 const polling =

@@ -1,7 +1,7 @@
 import { AnswerError, quotable } from '../../../nodes/shared/api/errors/errors';
 import { request } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
-import { checkAnswer, modelListSchema, responseSchema } from '../../../nodes/shared/client/schemas';
+import { checkAnswer, modelListSchema, responseSchema } from '../../../nodes/shared/api/schemas';
 import type { GatewayReply } from '../../../nodes/shared/api/http/transport';
 import { fail, KEY, refusalOf, reply, shown, succeed } from './arrange';
 

@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { findModels, listModels } from '../../../shared/client/models';
+import { findModels, listModels } from '../../../shared/api/models/models';
 import type { ItemScope } from '../../../shared/n8n/items';
 import type { Operation } from '../../../shared/n8n/operation';
 import { numberParameter } from '../../../shared/n8n/parameters';

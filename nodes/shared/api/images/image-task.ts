@@ -16,7 +16,7 @@ import { fieldsOf, parseJson } from '../http/json';
 import { exchange, parseAnswer, pause, request, type Answer, type Client } from '../http/request';
 import { statusOutcome } from '../http/retry';
 import { gatewayNow, retryAfterSeconds } from '../http/retry-after';
-import { checkAnswer, imageTaskSchema, type ImageTask } from '../../client/schemas';
+import { checkAnswer, imageTaskSchema, type ImageTask } from '../schemas';
 import { statusMeaning } from '../errors/status-table';
 import { unixTime } from '../http/clock';
 import { header, type GatewayReply } from '../http/transport';

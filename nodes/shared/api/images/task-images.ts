@@ -1,5 +1,5 @@
 import { TaskError } from '../errors/errors';
-import type { ImageTask } from '../../client/schemas';
+import type { ImageTask } from '../schemas';
 
 /** One picture of a completed task. */
 export interface Picture {

@@ -1,7 +1,7 @@
 import { AnswerError, quotable } from '../errors/errors';
 import { fieldsOf, parseJson } from '../http/json';
 import type { CreatedResponse } from './response';
-import type { ModelResponse } from '../../client/schemas';
+import type { ModelResponse } from '../schemas';
 
 /** The simplified form of a response: what most workflows go on with. */
 export interface SimplifiedResponse extends Record<string, unknown> {

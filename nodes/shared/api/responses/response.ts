@@ -4,7 +4,7 @@ import { fieldsOf } from '../http/json';
 import { MESSAGES_HINT } from './response-input';
 import { outputText } from './response-output';
 import { request, type Answer, type Client } from '../http/request';
-import { checkAnswer, responseSchema, type ModelResponse } from '../../client/schemas';
+import { checkAnswer, responseSchema, type ModelResponse } from '../schemas';
 
 /** A model's answer, checked and as it came. */
 export interface CreatedResponse {

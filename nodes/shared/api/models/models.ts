@@ -1,5 +1,5 @@
-import { request, type Client } from '../api/http/request';
-import { checkAnswer, modelListSchema, type Model } from './schemas';
+import { request, type Client } from '../http/request';
+import { checkAnswer, modelListSchema, type Model } from '../schemas';
 
 /**
  * Lists the models that the key may use.

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { AnswerError, quotable } from '../api/errors/errors';
-import { unusableAnswer } from '../api/errors/from-reply';
-import type { Answer } from '../api/http/request';
-import type { RequestKind } from '../api/http/retry';
+import { AnswerError, quotable } from './errors/errors';
+import { unusableAnswer } from './errors/from-reply';
+import type { Answer } from './http/request';
+import type { RequestKind } from './http/retry';
 
 /** Contract, "Model". Fields beside `id` vary and pass through. */
 export const modelSchema = z.object({ id: z.string().min(1) }).passthrough();
