@@ -13,7 +13,7 @@ import {
 	resources as imageResources,
 } from '../nodes/ModelAccessImage/ModelAccessImage.node.js';
 import type { Time } from '../nodes/shared/api/http/clock';
-import { execute, type Resource } from '../nodes/shared/n8n/operation';
+import { execute, type Resource } from '../nodes/shared/n8n/runner/operation';
 
 /** Our nodes and the credential that they use. */
 export interface OwnNodes {

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { createRequire } from 'node:module';
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
-import { execute, type Resource } from '../nodes/shared/n8n/operation';
+import { execute, type Resource } from '../nodes/shared/n8n/runner/operation';
 import { runChaos } from '../test/chaos/chaos';
 import type { VirtualTime } from './engine/virtual-time';
 

@@ -10,7 +10,7 @@ import {
 	type PictureOrigin,
 } from '../shared/api/images/task-images';
 import type { Client } from '../shared/api/http/request';
-import type { ItemScope } from '../shared/n8n/items';
+import type { ItemScope } from '../shared/n8n/runner/run-items';
 import { numberParameter } from '../shared/n8n/parameters';
 import { pictureStorage } from '../shared/n8n/stored-picture';
 

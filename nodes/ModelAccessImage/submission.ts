@@ -7,7 +7,7 @@ import {
 	type SubmitKind,
 } from '../shared/api/images/image-task';
 import type { Client } from '../shared/api/http/request';
-import type { ItemScope } from '../shared/n8n/items';
+import type { ItemScope } from '../shared/n8n/runner/run-items';
 import { concurrencyOption, extraBodyOption } from '../shared/n8n/option-fields';
 import { jsonObjectParameter, onlySet, optionalNumber } from '../shared/n8n/parameters';
 import {

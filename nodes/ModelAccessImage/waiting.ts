@@ -8,7 +8,7 @@ import {
 import { waitForImageTask, type Observation } from '../shared/api/images/image-task';
 import type { PictureOrigin } from '../shared/api/images/task-images';
 import type { Client } from '../shared/api/http/request';
-import type { ItemScope } from '../shared/n8n/items';
+import type { ItemScope } from '../shared/n8n/runner/run-items';
 import { maxRetriesOf, maxRetriesOption, timeoutOption } from '../shared/n8n/option-fields';
 import { numberParameter, secondsParameter } from '../shared/n8n/parameters';
 import { deliver, type Delivery } from './delivery';

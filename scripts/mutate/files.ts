@@ -31,8 +31,8 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/credential/base-url': ['unit/client/base-url', 'unit/credential'],
 	'nodes/shared/api/credential/api-key': ['unit/client/api-key', 'unit/credential'],
 	'nodes/shared/api/http/rate-limit-queue': ['unit/client/rate-limit-queue', 'nodes/too-many'],
-	'nodes/shared/n8n/ledger': ['unit/n8n/ledger', 'nodes/image.resume'],
-	'nodes/shared/n8n/run': ['nodes/{items,image.resume,rare-errors}'],
+	'nodes/shared/n8n/runner/resume-store': ['unit/n8n/ledger', 'nodes/image.resume'],
+	'nodes/shared/n8n/runner/run': ['nodes/{items,image.resume,rare-errors}'],
 	'nodes/shared/n8n/errors': ['nodes/{items,image.resume,rare-errors}'],
 	'nodes/shared/n8n/transport': [
 		'nodes/{response.create,response.stream}',

@@ -7,7 +7,7 @@ import {
 	resources as imageResources,
 } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import type { Time } from '../../nodes/shared/api/http/clock';
-import { execute, type Resource } from '../../nodes/shared/n8n/operation';
+import { execute, type Resource } from '../../nodes/shared/n8n/runner/operation';
 import { startGateway, type Gateway, type GatewayOptions, type ImageTask } from '../../gateway';
 import {
 	runNode,

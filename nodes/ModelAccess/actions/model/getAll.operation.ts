@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { findModels, listModels } from '../../../shared/api/models/models';
-import type { ItemScope } from '../../../shared/n8n/items';
-import type { Operation } from '../../../shared/n8n/operation';
+import type { ItemScope } from '../../../shared/n8n/runner/run-items';
+import type { Operation } from '../../../shared/n8n/runner/operation';
 import { numberParameter } from '../../../shared/n8n/parameters';
 
 const TIMEOUT_MS = 60_000;

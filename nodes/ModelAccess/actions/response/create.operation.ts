@@ -14,10 +14,10 @@ import {
 	simplifyResponse,
 } from '../../../shared/api/responses/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
-import type { ItemScope } from '../../../shared/n8n/items';
-import type { PaidWork } from '../../../shared/n8n/ledger';
+import type { ItemScope } from '../../../shared/n8n/runner/run-items';
+import type { PaidWork } from '../../../shared/n8n/runner/resume-store';
 import { modelPicker } from '../../../shared/n8n/model-picker';
-import type { Operation } from '../../../shared/n8n/operation';
+import type { Operation } from '../../../shared/n8n/runner/operation';
 import {
 	concurrencyOption,
 	maxRetriesOf,

@@ -12,7 +12,7 @@ import {
 	readInputFile,
 	referenceName,
 } from '../../../shared/n8n/binary-input';
-import type { ItemScope } from '../../../shared/n8n/items';
+import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 
 const roleField: INodeProperties = {
 	displayName: 'Role',

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { InputError } from '../../../shared/api/errors/errors';
-import type { ItemScope } from '../../../shared/n8n/items';
+import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 import { extraBodyOption } from '../../../shared/n8n/option-fields';
 import {
 	jsonListParameter,

@@ -9,9 +9,9 @@ import {
 	type BinaryReference,
 	type InputFile,
 } from '../../../shared/n8n/binary-input';
-import type { ItemScope } from '../../../shared/n8n/items';
+import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 import { modelPicker } from '../../../shared/n8n/model-picker';
-import type { Operation } from '../../../shared/n8n/operation';
+import type { Operation } from '../../../shared/n8n/runner/operation';
 import { optionsCollection } from '../../../shared/n8n/option-fields';
 import {
 	imageRequestOf,

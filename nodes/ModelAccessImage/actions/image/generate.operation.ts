@@ -1,7 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import type { ItemScope } from '../../../shared/n8n/items';
+import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 import { modelPicker } from '../../../shared/n8n/model-picker';
-import type { Operation } from '../../../shared/n8n/operation';
+import type { Operation } from '../../../shared/n8n/runner/operation';
 import { optionsCollection } from '../../../shared/n8n/option-fields';
 import {
 	imageRequestOf,

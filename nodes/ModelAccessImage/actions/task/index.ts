@@ -1,4 +1,4 @@
-import type { Resource } from '../../../shared/n8n/operation';
+import type { Resource } from '../../../shared/n8n/runner/operation';
 import { get } from './get.operation';
 import { wait } from './wait.operation';
 

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { parseTaskId } from '../../../shared/api/images/image-task';
-import type { ItemScope } from '../../../shared/n8n/items';
+import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 
 export const taskIdField: INodeProperties = {
 	displayName: 'Task ID',

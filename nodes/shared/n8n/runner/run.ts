@@ -1,10 +1,10 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { CancelledError, ModelAccessError, NetworkError } from '../api/errors/errors';
-import type { Redact } from '../api/errors/from-reply';
-import { Turnstile, type Place } from '../api/http/rate-limit-queue';
-import { ChunkRelay } from './chunk-relay';
-import { errorDetails, nodeError, redacted, type Remains, type TaskRecord } from './errors';
-import { Ledger, type PaidWork } from './ledger';
+import { CancelledError, ModelAccessError, NetworkError } from '../../api/errors/errors';
+import type { Redact } from '../../api/errors/from-reply';
+import { Turnstile, type Place } from '../../api/http/rate-limit-queue';
+import { ChunkRelay } from './stream-relay';
+import { errorDetails, nodeError, redacted, type Remains, type TaskRecord } from '../errors';
+import { Ledger, type PaidWork } from './resume-store';
 
 /** One item at work. */
 export interface ItemRun {

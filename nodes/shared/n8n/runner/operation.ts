@@ -4,9 +4,9 @@ import {
 	type INodeExecutionData,
 	type INodeProperties,
 } from 'n8n-workflow';
-import type { Time } from '../api/http/clock';
-import { runItems, type ItemScope } from './items';
-import { n8nTime } from './time';
+import type { Time } from '../../api/http/clock';
+import { runItems, type ItemScope } from './run-items';
+import { n8nTime } from '../time';
 
 /** One operation of a node: what the panel shows and what happens for one item. */
 export interface Operation {

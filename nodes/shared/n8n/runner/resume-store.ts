@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import type { FailureFacts } from '../api/errors/errors';
-import type { TaskRecord } from './errors';
+import type { FailureFacts } from '../../api/errors/errors';
+import type { TaskRecord } from '../errors';
 
 /** What a request brought that may have been paid for. */
 export type PaidWork =

@@ -1,12 +1,12 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import pLimit from 'p-limit';
-import type { Client } from '../api/http/request';
-import type { Time } from '../api/http/clock';
-import { connect, type Connection } from './connection';
-import { controlsOf } from './controls';
-import type { Ledger, PaidWork } from './ledger';
+import type { Client } from '../../api/http/request';
+import type { Time } from '../../api/http/clock';
+import { connect, type Connection } from '../connection';
+import { controlsOf } from '../controls';
+import type { Ledger, PaidWork } from './resume-store';
 import type { Operation } from './operation';
-import { numberParameter } from './parameters';
+import { numberParameter } from '../parameters';
 import { Run, type ItemRun } from './run';
 
 /** What an operation sees of the item it works on. */
