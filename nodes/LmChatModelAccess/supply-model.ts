@@ -10,7 +10,7 @@ import type { Redact } from '../shared/api/errors/from-reply';
 import { requireText } from '../shared/api/errors/require-text';
 import { incompleteReason } from '../shared/api/responses/response-output';
 import type { Time } from '../shared/api/http/clock';
-import { connect } from '../shared/n8n/connection';
+import { connect } from '../shared/n8n/http/connection';
 import { controlsOf } from '../shared/n8n/controls';
 import { nodeError, redacted } from '../shared/n8n/errors';
 import { modelPicker } from '../shared/n8n/model-picker';

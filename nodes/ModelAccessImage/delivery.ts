@@ -12,7 +12,7 @@ import {
 import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/runner/run-items';
 import { numberParameter } from '../shared/n8n/parameters';
-import { pictureStorage } from '../shared/n8n/stored-picture';
+import { pictureStorage } from '../shared/n8n/http/file-storage';
 
 export const downloadImagesField: INodeProperties = {
 	displayName: 'Download Images',

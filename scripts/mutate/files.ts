@@ -34,7 +34,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/n8n/runner/resume-store': ['unit/n8n/ledger', 'nodes/image.resume'],
 	'nodes/shared/n8n/runner/run': ['nodes/{items,image.resume,rare-errors}'],
 	'nodes/shared/n8n/errors': ['nodes/{items,image.resume,rare-errors}'],
-	'nodes/shared/n8n/transport': [
+	'nodes/shared/n8n/http/transport': [
 		'nodes/{response.create,response.stream}',
 		'nodes/{image.download,image.download-bounds,image.waiting,secrets}',
 	],

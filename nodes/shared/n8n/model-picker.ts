@@ -1,6 +1,6 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 import { findModels, listModels } from '../api/models/models';
-import { connect } from './connection';
+import { connect } from './http/connection';
 import { nodeError } from './errors';
 import { n8nTime } from './time';
 

@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import pLimit from 'p-limit';
 import type { Client } from '../../api/http/request';
 import type { Time } from '../../api/http/clock';
-import { connect, type Connection } from '../connection';
+import { connect, type Connection } from '../http/connection';
 import { controlsOf } from '../controls';
 import type { Ledger, PaidWork } from './resume-store';
 import type { Operation } from './operation';

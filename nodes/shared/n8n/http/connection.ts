@@ -1,7 +1,7 @@
-import { keyRedactor, normalizeApiKey } from '../api/credential/api-key';
-import { normalizeBaseUrl } from '../api/credential/base-url';
-import type { Client } from '../api/http/request';
-import type { Time } from '../api/http/clock';
+import { keyRedactor, normalizeApiKey } from '../../api/credential/api-key';
+import { normalizeBaseUrl } from '../../api/credential/base-url';
+import type { Client } from '../../api/http/request';
+import type { Time } from '../../api/http/clock';
 import { gatewayTransport, type RequestContext } from './transport';
 
 /** The credential type that all nodes of this package use. */

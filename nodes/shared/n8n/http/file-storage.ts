@@ -1,6 +1,6 @@
 import type { IBinaryData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
-import type { Storage, StoredReply } from '../api/images/download';
-import type { Headers } from '../api/http/transport';
+import type { Storage, StoredReply } from '../../api/images/download';
+import type { Headers } from '../../api/http/transport';
 import { chunksOf, transportFault, type Readable } from './transport';
 
 /**

@@ -6,7 +6,7 @@ import type {
 	IN8nHttpFullResponse,
 	ISupplyDataFunctions,
 } from 'n8n-workflow';
-import { unlessAborted } from '../api/http/abort';
+import { unlessAborted } from '../../api/http/abort';
 import {
 	faultKind,
 	TransportFault,
@@ -15,7 +15,7 @@ import {
 	type Headers,
 	type OpenReply,
 	type Transport,
-} from '../api/http/transport';
+} from '../../api/http/transport';
 import { CREDENTIAL } from './connection';
 
 /** Whose request helper is used: a node that runs, a list in the editor, a sub-node. */
