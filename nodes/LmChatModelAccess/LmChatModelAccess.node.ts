@@ -5,8 +5,8 @@ import {
 	type ISupplyDataFunctions,
 	type SupplyData,
 } from 'n8n-workflow';
-import { searchModels } from '../shared/n8n/model-picker';
-import { n8nTime } from '../shared/n8n/time';
+import { searchModels } from '../shared/n8n/fields/model-picker';
+import { n8nTime } from '../shared/n8n/clock';
 import { properties, supplyChatModel } from './supply-model';
 
 /** A language model for AI agents and chains. */

@@ -7,7 +7,7 @@ import {
 	type CreatedResponse,
 } from '../shared/api/responses/response';
 import { streamResponse } from '../shared/api/responses/response-stream';
-import { onlySet, withExtraBody } from '../shared/n8n/parameters';
+import { onlySet, withExtraBody } from '../shared/n8n/fields/parameters';
 import { answerContentOf, type AnswerContent } from './answer-content';
 import { inputItemsOf } from './input-items';
 import { Pieces } from './pieces';

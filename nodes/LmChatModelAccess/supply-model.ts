@@ -11,16 +11,16 @@ import { requireText } from '../shared/api/errors/require-text';
 import { incompleteReason } from '../shared/api/responses/response-output';
 import type { Time } from '../shared/api/http/clock';
 import { connect } from '../shared/n8n/http/connection';
-import { controlsOf } from '../shared/n8n/controls';
+import { controlsOf } from '../shared/n8n/fields/option-names';
 import { nodeError, redacted } from '../shared/n8n/errors';
-import { modelPicker } from '../shared/n8n/model-picker';
+import { modelPicker } from '../shared/n8n/fields/model-picker';
 import {
 	extraBodyOption,
 	maxRetriesOf,
 	maxRetriesOption,
 	optionsCollection,
-} from '../shared/n8n/option-fields';
-import { jsonObjectParameter } from '../shared/n8n/parameters';
+} from '../shared/n8n/fields/options';
+import { jsonObjectParameter } from '../shared/n8n/fields/parameters';
 import {
 	idleTimeoutOption,
 	maxOutputTokensOption,
@@ -32,7 +32,7 @@ import {
 	storeOption,
 	temperatureOption,
 	topPOption,
-} from '../shared/n8n/response-options';
+} from '../shared/n8n/fields/response-options';
 import { ModelAccessChatModel, type ChatModelSettings } from './chat-model';
 import { withoutLosses, type LangChainModel } from './langchain';
 import { loadSdk } from './sdk';

@@ -5,7 +5,7 @@ import {
 	type INodeType,
 	type INodeTypeDescription,
 } from 'n8n-workflow';
-import { searchModels } from '../shared/n8n/model-picker';
+import { searchModels } from '../shared/n8n/fields/model-picker';
 import { execute, resourceProperties, type Resource } from '../shared/n8n/runner/operation';
 import { model } from './actions/model';
 import { response } from './actions/response';

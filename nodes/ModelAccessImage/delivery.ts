@@ -11,7 +11,7 @@ import {
 } from '../shared/api/images/task-images';
 import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/runner/run-items';
-import { numberParameter } from '../shared/n8n/parameters';
+import { numberParameter } from '../shared/n8n/fields/parameters';
 import { pictureStorage } from '../shared/n8n/http/file-storage';
 
 export const downloadImagesField: INodeProperties = {

@@ -8,8 +8,8 @@ import {
 } from '../shared/api/images/image-task';
 import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/runner/run-items';
-import { concurrencyOption, extraBodyOption } from '../shared/n8n/option-fields';
-import { jsonObjectParameter, onlySet, optionalNumber } from '../shared/n8n/parameters';
+import { concurrencyOption, extraBodyOption } from '../shared/n8n/fields/options';
+import { jsonObjectParameter, onlySet, optionalNumber } from '../shared/n8n/fields/parameters';
 import {
 	binaryPropertyField,
 	deliveryOf,

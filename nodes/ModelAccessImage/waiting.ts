@@ -9,8 +9,8 @@ import { waitForImageTask, type Observation } from '../shared/api/images/image-t
 import type { PictureOrigin } from '../shared/api/images/task-images';
 import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/runner/run-items';
-import { maxRetriesOf, maxRetriesOption, timeoutOption } from '../shared/n8n/option-fields';
-import { numberParameter, secondsParameter } from '../shared/n8n/parameters';
+import { maxRetriesOf, maxRetriesOption, timeoutOption } from '../shared/n8n/fields/options';
+import { numberParameter, secondsParameter } from '../shared/n8n/fields/parameters';
 import { deliver, type Delivery } from './delivery';
 
 /** The options of everything that waits for a task. */

@@ -5,7 +5,7 @@ import {
 	dataUrl,
 	readInputFile,
 	referenceName,
-} from '../../../nodes/shared/n8n/binary-input';
+} from '../../../nodes/shared/n8n/fields/binary-input';
 
 const FIELD = 'Input Binary Field';
 const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(300, 1)]);

@@ -4,7 +4,7 @@ import {
 	onlySet,
 	secondsParameter,
 	withExtraBody,
-} from '../../../nodes/shared/n8n/parameters';
+} from '../../../nodes/shared/n8n/fields/parameters';
 
 /** What `work` throws, or undefined. */
 function thrownBy(work: () => unknown): unknown {

@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { findModels, listModels } from '../../../shared/api/models/models';
 import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 import type { Operation } from '../../../shared/n8n/runner/operation';
-import { numberParameter } from '../../../shared/n8n/parameters';
+import { numberParameter } from '../../../shared/n8n/fields/parameters';
 
 const TIMEOUT_MS = 60_000;
 const MAX_RETRIES = 3;

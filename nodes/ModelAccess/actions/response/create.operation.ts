@@ -16,20 +16,20 @@ import {
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 import type { PaidWork } from '../../../shared/n8n/runner/resume-store';
-import { modelPicker } from '../../../shared/n8n/model-picker';
+import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import type { Operation } from '../../../shared/n8n/runner/operation';
 import {
 	concurrencyOption,
 	maxRetriesOf,
 	maxRetriesOption,
 	optionsCollection,
-} from '../../../shared/n8n/option-fields';
-import { jsonParameter } from '../../../shared/n8n/parameters';
+} from '../../../shared/n8n/fields/options';
+import { jsonParameter } from '../../../shared/n8n/fields/parameters';
 import {
 	idleTimeoutOption,
 	responseTimeoutOption,
 	responseTimesOf,
-} from '../../../shared/n8n/response-options';
+} from '../../../shared/n8n/fields/response-options';
 import { messageRows, messagesOf } from './message-rows';
 import { answerPictures, picturesFieldOption } from './answer-pictures';
 import { bodyFieldsOf, requestBodyOptions } from './request-options';

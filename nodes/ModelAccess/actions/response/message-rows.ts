@@ -11,7 +11,7 @@ import {
 	dataUrl,
 	readInputFile,
 	referenceName,
-} from '../../../shared/n8n/binary-input';
+} from '../../../shared/n8n/fields/binary-input';
 import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 
 const roleField: INodeProperties = {

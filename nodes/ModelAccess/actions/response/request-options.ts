@@ -1,14 +1,14 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { InputError } from '../../../shared/api/errors/errors';
 import type { ItemScope } from '../../../shared/n8n/runner/run-items';
-import { extraBodyOption } from '../../../shared/n8n/option-fields';
+import { extraBodyOption } from '../../../shared/n8n/fields/options';
 import {
 	jsonListParameter,
 	jsonObjectParameter,
 	jsonParameter,
 	onlySet,
 	withExtraBody,
-} from '../../../shared/n8n/parameters';
+} from '../../../shared/n8n/fields/parameters';
 import {
 	maxOutputTokensOption,
 	modelFieldsOf,
@@ -17,7 +17,7 @@ import {
 	storeOption,
 	temperatureOption,
 	topPOption,
-} from '../../../shared/n8n/response-options';
+} from '../../../shared/n8n/fields/response-options';
 
 /** The options that become fields of the request's body. */
 export const requestBodyOptions: INodeProperties[] = [

@@ -8,11 +8,11 @@ import {
 	referenceName,
 	type BinaryReference,
 	type InputFile,
-} from '../../../shared/n8n/binary-input';
+} from '../../../shared/n8n/fields/binary-input';
 import type { ItemScope } from '../../../shared/n8n/runner/run-items';
-import { modelPicker } from '../../../shared/n8n/model-picker';
+import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import type { Operation } from '../../../shared/n8n/runner/operation';
-import { optionsCollection } from '../../../shared/n8n/option-fields';
+import { optionsCollection } from '../../../shared/n8n/fields/options';
 import {
 	imageRequestOf,
 	submissionFields,

@@ -1,8 +1,8 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemScope } from '../../../shared/n8n/runner/run-items';
-import { modelPicker } from '../../../shared/n8n/model-picker';
+import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import type { Operation } from '../../../shared/n8n/runner/operation';
-import { optionsCollection } from '../../../shared/n8n/option-fields';
+import { optionsCollection } from '../../../shared/n8n/fields/options';
 import {
 	imageRequestOf,
 	submissionFields,

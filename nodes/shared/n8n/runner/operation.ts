@@ -6,7 +6,7 @@ import {
 } from 'n8n-workflow';
 import type { Time } from '../../api/http/clock';
 import { runItems, type ItemScope } from './run-items';
-import { n8nTime } from '../time';
+import { n8nTime } from '../clock';
 
 /** One operation of a node: what the panel shows and what happens for one item. */
 export interface Operation {

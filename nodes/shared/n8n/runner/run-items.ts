@@ -3,10 +3,10 @@ import pLimit from 'p-limit';
 import type { Client } from '../../api/http/request';
 import type { Time } from '../../api/http/clock';
 import { connect, type Connection } from '../http/connection';
-import { controlsOf } from '../controls';
+import { controlsOf } from '../fields/option-names';
 import type { Ledger, PaidWork } from './resume-store';
 import type { Operation } from './operation';
-import { numberParameter } from '../parameters';
+import { numberParameter } from '../fields/parameters';
 import { Run, type ItemRun } from './run';
 
 /** What an operation sees of the item it works on. */

@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
-import { InputError } from '../api/errors/errors';
-import { IMAGE_TYPE_BYTES, imageType, type ImageType } from '../api/images/image-type';
+import { InputError } from '../../api/errors/errors';
+import { IMAGE_TYPE_BYTES, imageType, type ImageType } from '../../api/images/image-type';
 
 /** Where a file comes from: the name of an item's binary field, or the file from an expression. */
 export type BinaryReference = string | IBinaryData;

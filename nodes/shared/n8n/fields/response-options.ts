@@ -1,5 +1,5 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { timeoutOption } from './option-fields';
+import { timeoutOption } from './options';
 import { onlySet, optionalNumber, secondsParameter } from './parameters';
 
 export const maxOutputTokensOption: INodeProperties = {

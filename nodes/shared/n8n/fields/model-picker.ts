@@ -1,8 +1,8 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
-import { findModels, listModels } from '../api/models/models';
-import { connect } from './http/connection';
-import { nodeError } from './errors';
-import { n8nTime } from './time';
+import { findModels, listModels } from '../../api/models/models';
+import { connect } from '../http/connection';
+import { nodeError } from '../errors';
+import { n8nTime } from '../clock';
 
 /** The model field of every operation: picked from the gateway's list, or its exact ID. */
 export const modelPicker: INodeProperties = {

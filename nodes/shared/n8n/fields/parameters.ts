@@ -1,4 +1,4 @@
-import { InputError } from '../api/errors/errors';
+import { InputError } from '../../api/errors/errors';
 
 interface NumberRule {
 	/** The name on the field. */
