@@ -19,7 +19,7 @@ import {
 	submissionOptions,
 	submitAndCollect,
 	type Submission,
-} from '../../submission';
+} from '../../submit';
 import { promptField } from './image-fields';
 
 const IMAGE_FIELD = 'Input Binary Field';

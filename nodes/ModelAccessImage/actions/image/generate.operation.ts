@@ -8,7 +8,7 @@ import {
 	submissionFields,
 	submissionOptions,
 	submitAndCollect,
-} from '../../submission';
+} from '../../submit';
 import { promptField } from './image-fields';
 
 /** Image → Generate: `POST /v1/images/generations/async`, then polls and downloads. */

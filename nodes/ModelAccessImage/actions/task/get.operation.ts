@@ -10,8 +10,8 @@ import {
 	downloadImagesField,
 	fileNameOption,
 	maxFileSizeOption,
-} from '../../delivery';
-import { boundedClient, requestOptions, taskOutput } from '../../waiting';
+} from '../../download';
+import { boundedClient, requestOptions, taskOutput } from '../../wait';
 import { taskIdField, taskIdOf } from './task-fields';
 
 /** Task → Get: `GET /v1/images/tasks/<task_id>`, once. */

@@ -9,7 +9,7 @@ import {
 	downloadImagesField,
 	fileNameOption,
 	maxFileSizeOption,
-} from '../../delivery';
+} from '../../download';
 import {
 	boundedClient,
 	collect,
@@ -17,7 +17,7 @@ import {
 	requestOptions,
 	waitingOf,
 	waitingOptions,
-} from '../../waiting';
+} from '../../wait';
 import { taskIdField, taskIdOf } from './task-fields';
 
 /** Task → Wait: polls a task that was submitted before, then downloads its pictures. */

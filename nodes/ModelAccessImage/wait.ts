@@ -11,7 +11,7 @@ import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/runner/run-items';
 import { maxRetriesOf, maxRetriesOption, timeoutOption } from '../shared/n8n/fields/options';
 import { numberParameter, secondsParameter } from '../shared/n8n/fields/parameters';
-import { deliver, type Delivery } from './delivery';
+import { deliver, type Delivery } from './download';
 
 /** The options of everything that waits for a task. */
 export const waitingOptions: INodeProperties[] = [

@@ -16,7 +16,7 @@ import {
 	downloadImagesField,
 	fileNameOption,
 	maxFileSizeOption,
-} from './delivery';
+} from './download';
 import {
 	boundedClient,
 	collect,
@@ -25,7 +25,7 @@ import {
 	taskOutput,
 	waitingOf,
 	waitingOptions,
-} from './waiting';
+} from './wait';
 
 /** A field that only counts when the node waits for the image. */
 const whenWaiting = (field: INodeProperties): INodeProperties => ({
