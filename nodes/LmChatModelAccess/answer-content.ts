@@ -1,4 +1,5 @@
-import { AnswerError, quotable } from '../shared/api/errors/errors';
+import { AnswerError } from '../shared/api/errors/errors';
+import { quotable } from '../shared/api/errors/sanitize';
 import { fieldsOf, parseJson } from '../shared/api/http/json';
 import type { CreatedResponse } from '../shared/api/responses/response';
 import { incompleteReason, spokenText } from '../shared/api/responses/response-output';

@@ -1,4 +1,4 @@
-import { quotable } from '../shared/api/errors/errors';
+import { quotable } from '../shared/api/errors/sanitize';
 import { fieldsOf, parseJson } from '../shared/api/http/json';
 import { ModelAccessChatModel } from './chat-model';
 

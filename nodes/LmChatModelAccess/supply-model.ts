@@ -6,13 +6,14 @@ import type {
 	NodeOperationError,
 	SupplyData,
 } from 'n8n-workflow';
-import type { Redact } from '../shared/api/errors/from-reply';
+import type { Redact } from '../shared/api/errors/sanitize';
 import { requireText } from '../shared/api/errors/require-text';
 import { incompleteReason } from '../shared/api/responses/response-output';
 import type { Time } from '../shared/api/http/clock';
 import { connect } from '../shared/n8n/http/connection';
 import { controlsOf } from '../shared/n8n/fields/option-names';
-import { nodeError, redacted } from '../shared/n8n/errors';
+import { redactError } from '../shared/api/errors/sanitize';
+import { nodeError } from '../shared/n8n/errors';
 import { modelPicker } from '../shared/n8n/fields/model-picker';
 import {
 	extraBodyOption,
@@ -130,7 +131,7 @@ function subNodeError(
 	itemIndex: number,
 	redact: Redact = (text) => text,
 ): NodeApiError | NodeOperationError {
-	const made = nodeError(context.getNode(), redacted(error, redact), itemIndex);
+	const made = nodeError(context.getNode(), redactError(error, redact), itemIndex);
 	made.functionality = 'configuration-node';
 	return made;
 }

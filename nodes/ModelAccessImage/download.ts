@@ -159,7 +159,7 @@ function ofPictures(error: unknown, taskId: string, pictures: Picture[]): ModelA
 					advice:
 						'n8n’s binary storage refused the file. The image is done and paid for: fetch it with Task → Get and its task ID.',
 				});
-	return known.ofTask(
+	return known.withTaskId(
 		taskId,
 		pictures.map(({ url }) => url),
 	);

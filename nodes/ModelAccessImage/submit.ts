@@ -182,8 +182,7 @@ export async function submitAndCollect(
  */
 function notToRepeat(error: unknown): unknown {
 	const isOver = error instanceof FailedTaskError;
-	if (error instanceof ModelAccessError && !isOver) error.facts.retryable = false;
-	return error;
+	return error instanceof ModelAccessError && !isOver ? error.with({ retryable: false }) : error;
 }
 
 /** Submits, and notes the task where neither an error nor another try of the node can lose it. */

@@ -1,10 +1,6 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import {
-	FailedTaskError,
-	ModelAccessError,
-	quotable,
-	UnknownTaskError,
-} from '../shared/api/errors/errors';
+import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/api/errors/errors';
+import { quotable } from '../shared/api/errors/sanitize';
 import { waitForImageTask, type Observation } from '../shared/api/images/image-task';
 import type { PictureOrigin } from '../shared/api/images/task-images';
 import type { Client } from '../shared/api/http/request';
@@ -140,7 +136,7 @@ export async function collect(
 	} catch (error) {
 		if (error instanceof FailedTaskError) item.ledger.dropFailed(taskId);
 		if (error instanceof UnknownTaskError) item.ledger.dropUnknown(taskId);
-		throw error instanceof ModelAccessError ? error.ofTask(taskId) : error;
+		throw error instanceof ModelAccessError ? error.withTaskId(taskId) : error;
 	}
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { AnswerError, quotable } from './errors/errors';
+import { AnswerError } from './errors/errors';
+import { quotable } from './errors/sanitize';
 import { unusableAnswer } from './errors/from-reply';
 import type { Answer } from './http/request';
 import type { RequestKind } from './http/retry';

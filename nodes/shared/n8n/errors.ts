@@ -5,7 +5,6 @@ import {
 	ModelAccessError,
 	type FailureFacts,
 } from '../api/errors/errors';
-import type { Redact } from '../api/errors/from-reply';
 
 /** An image task that the gateway accepted in this run of the node. */
 export interface TaskRecord {
@@ -13,9 +12,9 @@ export interface TaskRecord {
 	taskId: string;
 }
 
-/** What a run that ends in an error leaves behind besides. */
+/** What a run that ends in an error leaves behind. */
 export interface Remains {
-	/** Tasks that the gateway accepted, beside the one that the error is about. */
+	/** Tasks that the gateway accepted, without the one that the error is about. */
 	tasks: TaskRecord[];
 	/** Other items whose request may have been executed although nothing came of it. */
 	doubts: Array<{ itemIndex: number; message: string; partialText?: string }>;
@@ -35,29 +34,20 @@ export function errorDetails({ facts }: ModelAccessError): IDataObject {
 		...(requestId !== undefined && { request_id: requestId }),
 		...(taskId !== undefined && { task_id: taskId }),
 		...(facts.partialText !== undefined && { partial_text: facts.partialText }),
-		...(facts.imageUrls && { image_urls: facts.imageUrls }),
+		...(facts.imageUrls && { image_urls: [...facts.imageUrls] }),
 		retryable,
 		advice,
 	};
 }
 
-/**
- * Takes secrets out of everything an error shows: somebody else may have echoed the key.
- * @returns the same error
- */
-export function redacted(error: unknown, redact: Redact): unknown {
-	if (!(error instanceof Error)) return error;
-	error.message = redact(error.message);
-	if (error.stack !== undefined) error.stack = redact(error.stack);
-	const shown = error instanceof ModelAccessError ? error.facts : error;
-	for (const [name, value] of Object.entries(shown)) {
-		const texts = shown as unknown as Record<string, unknown>;
-		if (typeof value === 'string') texts[name] = redact(value);
-		if (Array.isArray(value)) {
-			texts[name] = value.map((one: unknown) => (typeof one === 'string' ? redact(one) : one));
-		}
-	}
-	return error;
+/** What an n8n error shows. */
+interface Shown {
+	/** What happened, in one line. */
+	message: string;
+	/** What to do. */
+	description: string;
+	/** For n8n's details of the error. */
+	context: IDataObject;
 }
 
 /**
@@ -74,81 +64,108 @@ export function nodeError(
 	itemIndex: number | undefined,
 	remains: Remains = NOTHING,
 ): NodeApiError | NodeOperationError {
-	if (!(error instanceof ModelAccessError)) {
-		if (error instanceof NodeApiError || error instanceof NodeOperationError) {
-			error.context.itemIndex ??= itemIndex;
-			return withRemains(error, remains);
-		}
-		return withRemains(new NodeOperationError(node, error as Error, { itemIndex }), remains);
+	if (error instanceof ModelAccessError) {
+		const shown = withRemains(shownOf(error), remains);
+		return show(createError(node, error, itemIndex), shown);
 	}
-	const { facts, message } = error;
-	const description = [facts.advice, identifiers(facts)].filter(Boolean).join(' ');
-	const local = error instanceof InputError || error instanceof CancelledError;
-	const made = local
-		? new NodeOperationError(node, message, { itemIndex, description })
-		: new NodeApiError(
-				node,
-				{},
-				{
-					message,
-					description,
-					itemIndex,
-					...(facts.httpStatus !== undefined && { httpCode: String(facts.httpStatus) }),
-				},
-			);
-	// n8n replaces messages in which it finds a system code, even inside a word.
-	made.message = message;
-	made.description = description;
-	made.messages = [];
-	made.context.details = errorDetails(error);
-	return withRemains(made, remains);
+	const made = isNodeError(error)
+		? error
+		: new NodeOperationError(node, error as Error, { itemIndex });
+	made.context.itemIndex ??= itemIndex;
+	const { message, description } = made;
+	return show(made, withRemains({ message, description: description ?? '', context: {} }, remains));
 }
 
-function identifiers({ requestId, taskId }: FailureFacts): string {
-	const named = [taskId && `Task ID: ${taskId}.`, requestId && `Request ID: ${requestId}.`];
-	return named.filter(Boolean).join(' ');
+function isNodeError(error: unknown): error is NodeApiError | NodeOperationError {
+	return error instanceof NodeApiError || error instanceof NodeOperationError;
+}
+
+function shownOf(error: ModelAccessError): Shown {
+	const { advice, taskId, requestId } = error.facts;
+	const identifiers = [taskId && `Task ID: ${taskId}.`, requestId && `Request ID: ${requestId}.`];
+	return {
+		message: error.message,
+		description: [advice, ...identifiers].filter(Boolean).join(' '),
+		context: { details: errorDetails(error) },
+	};
+}
+
+function createError(
+	node: INode,
+	error: ModelAccessError,
+	itemIndex: number | undefined,
+): NodeApiError | NodeOperationError {
+	const { message, facts } = error;
+	if (error instanceof InputError || error instanceof CancelledError) {
+		return new NodeOperationError(node, message, { itemIndex });
+	}
+	const httpCode = facts.httpStatus === undefined ? {} : { httpCode: String(facts.httpStatus) };
+	return new NodeApiError(node, {}, { message, itemIndex, ...httpCode });
+}
+
+/**
+ * Sets what an error of n8n's shows. n8n replaces messages in which it finds a system code, even
+ * inside a word, so they are set once more after the error is made.
+ */
+function show<E extends NodeApiError | NodeOperationError>(
+	error: E,
+	{ message, description, context }: Shown,
+): E {
+	if ('details' in context) error.messages = [];
+	return Object.assign(error, {
+		message,
+		description,
+		context: Object.assign(error.context, context),
+	});
+}
+
+/** Adds to an error what the run leaves behind: tasks, requests in doubt, answers. */
+function withRemains(shown: Shown, { tasks, doubts, answers }: Remains): Shown {
+	const notes = [tellTasks(tasks), tellDoubts(doubts), tellAnswers(answers)];
+	return {
+		message: shown.message + nameTasks(tasks),
+		description: [shown.description, ...notes].filter(Boolean).join(' '),
+		context: {
+			...shown.context,
+			...(tasks.length > 0 && {
+				acceptedTasks: tasks.map(({ itemIndex, taskId }) => ({ item: itemIndex, task_id: taskId })),
+			}),
+			...(doubts.length > 0 && {
+				inDoubt: doubts.map(({ itemIndex, message, partialText }) => ({
+					item: itemIndex,
+					message,
+					...(partialText !== undefined && { partial_text: partialText }),
+				})),
+			}),
+		},
+	};
 }
 
 /** How many task IDs a message names; the description and the context name all. */
 const TASKS_IN_MESSAGE = 5;
 
-function withRemains<E extends NodeApiError | NodeOperationError>(
-	error: E,
-	{ tasks, doubts, answers }: Remains,
-): E {
-	const notes: string[] = [];
-	if (tasks.length > 0) {
-		const ids = tasks.map(({ taskId }) => taskId);
-		const some = ids.slice(0, TASKS_IN_MESSAGE).join(', ');
-		const more = ids.length > TASKS_IN_MESSAGE ? ', …' : '';
-		error.message += ` – ${ids.length} accepted image ${ids.length === 1 ? 'task' : 'tasks'} besides: ${some}${more}`;
-		const listed = tasks.map(({ itemIndex, taskId }) => `item ${itemIndex}: ${taskId}`).join(', ');
-		notes.push(
-			`These tasks were accepted and may be charged; do not submit them again, fetch each with Task → Wait: ${listed}.`,
-		);
-		error.context.acceptedTasks = tasks.map(({ itemIndex, taskId }) => ({
-			item: itemIndex,
-			task_id: taskId,
-		}));
-	}
-	if (doubts.length > 0) {
-		const listed = doubts
-			.map(({ itemIndex, message }) => `item ${itemIndex}: ${message}`)
-			.join('; ');
-		notes.push(
-			`These requests may have been executed and charged as well; check the usage in the gateway’s console: ${listed}.`,
-		);
-		error.context.inDoubt = doubts.map(({ itemIndex, message, partialText }) => ({
-			item: itemIndex,
-			message,
-			...(partialText !== undefined && { partial_text: partialText }),
-		}));
-	}
-	if (answers > 0) {
-		notes.push(
-			`${answers} ${answers === 1 ? 'answer' : 'answers'} of other items had been received; if no further try of the node hands ${answers === 1 ? 'it' : 'them'} on, ${answers === 1 ? 'it is' : 'they are'} lost. Set On Error to Continue to keep what succeeds.`,
-		);
-	}
-	error.description = [error.description, ...notes].filter(Boolean).join(' ');
-	return error;
+function nameTasks(tasks: TaskRecord[]): string {
+	if (tasks.length === 0) return '';
+	const some = tasks.slice(0, TASKS_IN_MESSAGE).map(({ taskId }) => taskId);
+	const more = tasks.length > TASKS_IN_MESSAGE ? ', …' : '';
+	return ` – ${tasks.length} accepted image ${tasks.length === 1 ? 'task' : 'tasks'} besides: ${some.join(', ')}${more}`;
+}
+
+function tellTasks(tasks: TaskRecord[]): string {
+	if (tasks.length === 0) return '';
+	const listed = tasks.map(({ itemIndex, taskId }) => `item ${itemIndex}: ${taskId}`).join(', ');
+	return `These tasks were accepted and may be charged; do not submit them again, fetch each with Task → Wait: ${listed}.`;
+}
+
+function tellDoubts(doubts: Remains['doubts']): string {
+	if (doubts.length === 0) return '';
+	const listed = doubts.map(({ itemIndex, message }) => `item ${itemIndex}: ${message}`).join('; ');
+	return `These requests may have been executed and charged as well; check the usage in the gateway’s console: ${listed}.`;
+}
+
+function tellAnswers(answers: number): string {
+	if (answers === 0) return '';
+	const [noun, it, are] =
+		answers === 1 ? ['answer', 'it', 'it is'] : ['answers', 'them', 'they are'];
+	return `${answers} ${noun} of other items had been received; if no further try of the node hands ${it} on, ${are} lost. Set On Error to Continue to keep what succeeds.`;
 }

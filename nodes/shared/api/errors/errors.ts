@@ -1,35 +1,35 @@
 /** What is known about a failure beside its message; all of it may be shown to the user. */
 export interface FailureFacts {
 	/** What the user can do about it, in sentences. */
-	advice: string;
+	readonly advice: string;
 	/** Whether sending the same again later is safe and may help. */
-	retryable: boolean;
-	httpStatus?: number;
+	readonly retryable: boolean;
+	readonly httpStatus?: number;
 	/** `error.type` of the gateway's error body. */
-	type?: string;
+	readonly type?: string;
 	/** `error.code` of the gateway's error body. */
-	code?: string;
+	readonly code?: string;
 	/** `X-Request-ID` of the reply. */
-	requestId?: string;
+	readonly requestId?: string;
 	/** The image task this is about, accepted and possibly paid for. */
-	taskId?: string;
-	/** Where finished pictures of the task lie, as far as known. */
-	imageUrls?: string[];
+	readonly taskId?: string;
+	/** Where finished images of the task lie, as far as known. */
+	readonly imageUrls?: readonly string[];
 	/** Seconds that the gateway asked to wait. */
-	retryAfter?: number;
+	readonly retryAfter?: number;
 	/** Whether a request that may cost may have been executed, although nothing came of it. */
-	inDoubt?: boolean;
+	readonly inDoubt?: boolean;
 	/** Whether the request was executed, and may be charged, although nothing usable came of it. */
-	charged?: boolean;
+	readonly charged?: boolean;
 	/** Whether no time was left to wait as long as was asked. */
-	outOfTime?: boolean;
+	readonly outOfTime?: boolean;
 	/** What of an answer was received: it may have been paid for. */
-	partialText?: string;
+	readonly partialText?: string;
 }
 
 /**
- * Every failure that the client reports. A failure is a value with fields until the last moment;
- * only the caller (a node, a chat model) turns it into the form its host wants.
+ * Every failure that the client reports: a value that does not change. The caller (a node, a chat
+ * model) turns it into the form that its host wants.
  */
 export class ModelAccessError extends Error {
 	constructor(
@@ -40,11 +40,22 @@ export class ModelAccessError extends Error {
 		this.name = new.target.name;
 	}
 
-	/** The same failure, about a task that the gateway had accepted before it happened. */
-	ofTask(taskId: string, imageUrls?: string[]): this {
-		this.facts.taskId ??= taskId;
-		if (imageUrls?.length) this.facts.imageUrls ??= imageUrls;
-		return this;
+	/**
+	 * The same failure with more known about it: a new error of the same class.
+	 * @param learned wins over what was known
+	 */
+	with(learned: Partial<FailureFacts>, message = this.message): this {
+		const facts = { ...this.facts, ...learned };
+		// Past the constructors of subclasses, which make the message and facts of a new failure.
+		return Reflect.construct(ModelAccessError, [message, facts], this.constructor) as this;
+	}
+
+	/** The same failure, about a task that the gateway had accepted before. */
+	withTaskId(taskId: string, imageUrls?: readonly string[]): this {
+		return this.with({
+			taskId: this.facts.taskId ?? taskId,
+			...(imageUrls?.length && { imageUrls: this.facts.imageUrls ?? imageUrls }),
+		});
 	}
 }
 
@@ -55,12 +66,12 @@ export class InputError extends ModelAccessError {
 	 * @param problem one sentence without the field's name: `is empty`
 	 * @param advice the way out
 	 */
-	constructor(
-		readonly field: string,
-		problem: string,
-		advice: string,
-	) {
+	constructor(field: string, problem: string, advice: string) {
 		super(`${field} ${problem}`, { advice, retryable: false });
+	}
+
+	override with(learned: Partial<FailureFacts>, message?: string): this {
+		return Object.assign(super.with(learned, message), { field: this.field });
 	}
 }
 
@@ -105,21 +116,4 @@ export class CancelledError extends ModelAccessError {
 			...(doubt !== '' && { inDoubt: true }),
 		});
 	}
-}
-
-/** Longest piece of somebody else's text that a message quotes, in characters. */
-const LONGEST_QUOTE = 500;
-
-/**
- * Text from outside, made fit for a message: one line, no control characters, of bounded length.
- * @param text what the gateway, a proxy or a storage host sent
- */
-export function quotable(text: string, longest = LONGEST_QUOTE): string {
-	const line = text
-		.slice(0, longest * 4)
-		// eslint-disable-next-line no-control-regex
-		.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
-		.replace(/ {2,}/g, ' ')
-		.trim();
-	return line.length > longest ? `${line.slice(0, longest).trimEnd()}…` : line;
 }

@@ -1,20 +1,12 @@
 import { adviceFor, type Advice, type Control } from './advice';
-import {
-	NetworkError,
-	quotable,
-	StatusError,
-	type FailureFacts,
-	type ModelAccessError,
-} from './errors';
+import { NetworkError, StatusError, type FailureFacts, type ModelAccessError } from './errors';
+import { quotable, quoteField, type Redact } from './sanitize';
 import { fieldsOf, parseJson } from '../http/json';
 import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from '../http/retry';
 import { retryAfterSeconds } from '../http/retry-after';
 import { statusMeaning } from './status-table';
 import type { Time } from '../http/clock';
 import { header, type FaultKind, type GatewayReply, type TransportFault } from '../http/transport';
-
-/** Takes secrets out of text that somebody else wrote. */
-export type Redact = (text: string) => string;
 
 /** Whether a reply is a web page: a wrong address, a login page, a firewall. Contract, "Errors" 5. */
 export function isHtml(reply: GatewayReply): boolean {
@@ -86,7 +78,7 @@ export function replyFailure(
 	};
 }
 
-const FAULT_MEANINGS: Record<Exclude<FaultKind, 'cancelled'>, { title: string; advice: string }> = {
+const FAULT_MEANINGS: Record<FaultKind, { title: string; advice: string }> = {
 	unreached: {
 		title: 'The gateway cannot be reached',
 		advice:
@@ -126,7 +118,7 @@ export function faultFailure(
 	limit: Control,
 	controls?: ReadonlySet<string>,
 ): Failure {
-	const kind = fault.kind as Exclude<FaultKind, 'cancelled'>;
+	const { kind } = fault;
 	const { title, advice } = FAULT_MEANINGS[kind];
 	const reason = fault.detail ?? fault.code;
 	const longer: Advice =
@@ -145,8 +137,7 @@ const HTML_MESSAGE = 'a web page (HTML) in place of JSON';
 
 /** The error object of the contract ("Resources"), or what else of the body can be quoted. */
 function gatewayError(redact: Redact, reply: GatewayReply) {
-	const quote = (value: unknown) =>
-		typeof value === 'string' && value !== '' ? quotable(redact(value)) : undefined;
+	const quote = (value: unknown) => quoteField(redact, value);
 	const body = parseJson(reply.body);
 	if (body === undefined && isHtml(reply)) return { message: HTML_MESSAGE };
 	const error = innermostError(body);

@@ -1,6 +1,14 @@
+/** A request or a transfer ended because its caller had canceled it. */
+export class RequestAborted extends Error {
+	constructor() {
+		super('The request was canceled');
+		this.name = 'RequestAborted';
+	}
+}
+
 /**
- * Settles as `work` does, or rejects as soon as the signal is aborted; what `work` still brings is
- * nobody's then. Not `Promise.race` with one promise for all: that keeps something of each race.
+ * Settles as `work` does, or rejects as soon as the signal is aborted. The result of `work` is then
+ * ignored. `Promise.race` with one promise for all waits would keep something of each race.
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 	return await new Promise<T>((resolve, reject) => {

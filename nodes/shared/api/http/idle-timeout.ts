@@ -1,4 +1,4 @@
-import { unlessAborted } from './abort';
+import { RequestAborted, unlessAborted } from './abort';
 import type { Client } from './request';
 import { TransportFault } from './transport';
 
@@ -70,7 +70,7 @@ export class Watch {
 	/** Watches over `work` until it settles. */
 	async over<T>(work: () => Promise<T>): Promise<T> {
 		const { signal } = this.client;
-		const cancel = () => this.controller.abort(new TransportFault('cancelled'));
+		const cancel = () => this.controller.abort(new RequestAborted());
 		signal?.addEventListener('abort', cancel, { once: true });
 		if (signal?.aborted) cancel();
 		void this.watch();

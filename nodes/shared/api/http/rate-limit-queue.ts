@@ -1,120 +1,169 @@
 import { unlessAborted } from './abort';
 import type { Time } from './clock';
 
+/** How long a request may wait in the queue. */
+export interface QueueLimits {
+	time: Time;
+	/** Milliseconds since the epoch. */
+	deadline: number;
+	signal?: AbortSignal;
+}
+
+/** The slot of one item in a {@link Turnstile}. */
+export interface Place {
+	/**
+	 * Resolves as soon as the request may be sent.
+	 * @returns false if the deadline came first
+	 * @throws the signal's reason
+	 */
+	enter(limits: QueueLimits): Promise<boolean>;
+	/** The gateway refused the request as one too many; it stays in the queue until it enters again. */
+	refused(): void;
+	/** The gateway took the request: once it is over, there is room for another. */
+	accepted(): void;
+	/** The item's work is over, or it does not come. */
+	leave(): void;
+}
+
+enum State {
+	/** Has not come yet, or has left. */
+	Outside,
+	/** May be sent as soon as there is room. */
+	Waiting,
+	/** Has been sent, or its task is at work. */
+	Inside,
+	/** Was refused, and waits as long as the gateway asked for. */
+	Pausing,
+}
+
+type Event = 'enter' | 'admit' | 'refuse' | 'leave';
+
+/** What each event makes of each state; an event that is not listed changes nothing. */
+const TRANSITIONS: Record<Event, Partial<Record<State, State>>> = {
+	enter: { [State.Outside]: State.Waiting, [State.Pausing]: State.Waiting },
+	admit: { [State.Waiting]: State.Inside },
+	refuse: { [State.Inside]: State.Pausing },
+	leave: {
+		[State.Waiting]: State.Outside,
+		[State.Inside]: State.Outside,
+		[State.Pausing]: State.Outside,
+	},
+};
+
+interface Slot {
+	state: State;
+	/** Whether it was refused, and has not been sent again. */
+	wasRefused: boolean;
+	/** Whether the gateway has taken one of its requests. */
+	wasAccepted: boolean;
+	/** Ends its wait. */
+	onAdmitted?: () => void;
+}
+
 /**
- * Where the requests of one run stand that the gateway may refuse as too many (HTTP 429). It keeps
- * those that were refused from losing each freed place to a newcomer, until their retries are used
- * up: while one of them stands in line, a place that others have left is theirs first, and a newcomer
- * only gets one that is known to be free. Nothing is held back before the first refusal, nor after
- * the last of the refused has gone in.
+ * The queue of one run's requests that the gateway may refuse as too many (HTTP 429). It keeps
+ * refused requests from losing each freed slot to new ones until their retries are used up. While
+ * a refused request is in the queue, it gets a freed slot first, and a new one gets only a slot
+ * that is known to be free. Before the first refusal, and after the last refused request was sent
+ * again, nothing is held back.
  *
  * @see contract, "Errors" (429: concurrency)
  */
 export class Turnstile {
-	private line: Stand[] = [];
+	/** Slots that wait or pause, in the order in which they came. */
+	private line: Slot[] = [];
 	private inside = 0;
-	/** How many more the gateway is known to take. */
+	/** How many more requests the gateway is known to take. */
 	private free = Infinity;
 
-	/** A place for one item, to be left when all that it asked for is over. */
+	/** A slot for one item. The caller leaves it when all that the item asked for is over. */
 	place(): Place {
-		const stand: Stand = { refused: false };
+		const slot: Slot = { state: State.Outside, wasRefused: false, wasAccepted: false };
 		return {
-			enter: async (until) => await this.enter(stand, until),
-			refused: () => this.refused(stand),
+			enter: async (limits) => await this.enter(slot, limits),
+			refused: () => this.refused(slot),
 			accepted: () => {
-				stand.accepted = true;
+				slot.wasAccepted = true;
 			},
-			leave: () => this.leave(stand),
+			leave: () => this.leave(slot),
 		};
 	}
 
-	private async enter(
-		stand: Stand,
-		{ time, deadline, signal }: { time: Time; deadline: number; signal?: AbortSignal },
-	): Promise<boolean> {
-		if (stand.inside) return true;
-		if (!this.line.includes(stand)) this.line.push(stand);
-		const admitted = new Promise<boolean>((resolve) => {
-			stand.admit = () => resolve(true);
+	private async enter(slot: Slot, limits: QueueLimits): Promise<boolean> {
+		const admitted = new Promise<true>((resolve) => {
+			slot.onAdmitted = () => resolve(true);
 		});
+		this.move(slot, 'enter');
 		this.admit();
-		if (stand.inside) return true;
-		const timer = new AbortController();
-		const late = async () => {
-			await time.sleep(deadline - time.now(), timer.signal);
-			return false;
-		};
+		if (slot.state === State.Inside) return true;
 		try {
-			const first = Promise.race([admitted, late()]);
-			return await (signal ? unlessAborted(first, signal) : first);
+			return await inTime(admitted, limits);
 		} finally {
-			timer.abort();
-			if (!stand.inside) this.leave(stand);
+			if (slot.state === State.Waiting) this.leave(slot);
 		}
 	}
 
-	private refused(stand: Stand) {
-		if (!stand.inside) return;
-		this.inside--;
+	private refused(slot: Slot) {
+		if (!this.move(slot, 'refuse')) return;
+		slot.wasRefused = true;
 		this.free = 0;
-		stand.inside = false;
-		stand.refused = true;
-		stand.admit = undefined;
-		this.line.push(stand);
 	}
 
-	private leave(stand: Stand) {
-		if (stand.inside) {
-			this.inside--;
-			if (stand.accepted) this.free++;
-		}
-		stand.inside = false;
-		stand.admit = undefined;
-		this.line = this.line.filter((other) => other !== stand);
+	private leave(slot: Slot) {
+		const wasInside = slot.state === State.Inside;
+		this.move(slot, 'leave');
+		if (wasInside && slot.wasAccepted) this.free++;
 		this.admit();
 	}
 
 	private admit() {
-		for (;;) {
-			if (!this.line.some(({ refused }) => refused)) this.free = Infinity;
-			// Nobody's leaving will tell that there is a place again: somebody has to try.
-			if (this.inside === 0) this.free = Math.max(this.free, 1);
-			if (this.free <= 0) return;
-			const ready = this.line.filter(({ admit }) => admit !== undefined);
-			const next = ready.find(({ refused }) => refused) ?? ready[0];
-			if (!next) return;
-			this.line = this.line.filter((other) => other !== next);
-			this.inside++;
+		for (let next = this.next(); next; next = this.next()) {
+			this.move(next, 'admit');
 			this.free--;
-			next.inside = true;
-			next.refused = false;
-			next.admit?.();
+			next.wasRefused = false;
+			next.onAdmitted?.();
 		}
+	}
+
+	/** The slot that is sent now, if there is room for it. */
+	private next(): Slot | undefined {
+		if (!this.line.some(({ wasRefused }) => wasRefused)) this.free = Infinity;
+		// No request under way will tell that there is room again: one has to try.
+		if (this.inside === 0) this.free = Math.max(this.free, 1);
+		if (this.free <= 0) return undefined;
+		const waiting = this.line.filter(({ state }) => state === State.Waiting);
+		return waiting.find(({ wasRefused }) => wasRefused) ?? waiting[0];
+	}
+
+	/** @returns whether the event changed the slot's state */
+	private move(slot: Slot, event: Event): boolean {
+		const before = slot.state;
+		const after = TRANSITIONS[event][before];
+		if (after === undefined) return false;
+		slot.state = after;
+		this.inside += Number(after === State.Inside) - Number(before === State.Inside);
+		if (isInLine(after) && !isInLine(before)) this.line.push(slot);
+		if (!isInLine(after)) this.line = this.line.filter((other) => other !== slot);
+		return true;
 	}
 }
 
-/** Somebody's place at a {@link Turnstile}. */
-export interface Place {
-	/**
-	 * Resolves as soon as the request may be sent.
-	 * @returns false where the deadline (milliseconds since the epoch) came first
-	 * @throws the signal's reason
-	 */
-	enter(until: { time: Time; deadline: number; signal?: AbortSignal }): Promise<boolean>;
-	/** The gateway refused the request as one too many; it stands in line until it enters again. */
-	refused(): void;
-	/** The gateway took the request: once it is over, there is room for another. */
-	accepted(): void;
-	/** All is over that it asked for, or it does not come. */
-	leave(): void;
-}
+const isInLine = (state: State) => state === State.Waiting || state === State.Pausing;
 
-interface Stand {
-	inside?: boolean;
-	accepted?: boolean;
-	/** Whether it was refused, and has not gone in again. */
-	refused: boolean;
-	/** Set while it waits to go in; not while it waits as long as the gateway asked it to. */
-	admit?: () => void;
+/** @returns false if the deadline came first */
+async function inTime(
+	admitted: Promise<true>,
+	{ time, deadline, signal }: QueueLimits,
+): Promise<boolean> {
+	const timer = new AbortController();
+	const isLate = async () => {
+		await time.sleep(deadline - time.now(), timer.signal);
+		return false;
+	};
+	try {
+		const first = Promise.race([admitted, isLate()]);
+		return await (signal ? unlessAborted(first, signal) : first);
+	} finally {
+		timer.abort();
+	}
 }

@@ -2,8 +2,8 @@ import { adviceFor, type Control } from '../errors/advice';
 import {
 	AnswerError,
 	CancelledError,
-	quotable,
 	StatusError,
+	type FailureFacts,
 	type ModelAccessError,
 } from '../errors/errors';
 import {
@@ -16,13 +16,20 @@ import {
 	requestIdOf,
 	unusableAnswer,
 	type Failure,
-	type Redact,
 } from '../errors/from-reply';
-import { parseJson } from './json';
-import { backoffMs, retryRule, type RequestKind } from './retry';
+import { quotable, type Redact } from '../errors/sanitize';
 import { statusMeaning } from '../errors/status-table';
-import type { Time } from './clock';
+import { RequestAborted } from './abort';
+import { parseJson } from './json';
 import type { Place } from './rate-limit-queue';
+import {
+	notWaitedFor,
+	retryRule,
+	sendWithRetry,
+	type Attempt,
+	type RequestKind,
+	type RetryBounds,
+} from './retry';
 import {
 	TransportFault,
 	type GatewayReply,
@@ -31,28 +38,33 @@ import {
 	type Transport,
 } from './transport';
 
-/** What the client needs from outside, and the bounds that hold for everything it does. */
-export interface Client {
+/** What carries a request. */
+export interface Carrier extends Pick<RetryBounds, 'time'> {
 	transport: Transport;
-	time: Time;
-	/** Ends every wait, and nothing is sent once it is aborted. */
-	signal?: AbortSignal;
-	/** Ends what is under way as well, such as a stream; `signal` where it is absent. */
-	cancel?: AbortSignal;
-	/** How often one request is sent again at most. */
-	maxRetries: number;
+	/** Takes secrets out of text from outside. */
+	redact: Redact;
+}
+
+/** What bounds a request. */
+export interface Bounds extends Pick<RetryBounds, 'maxRetries' | 'deadline'> {
 	/** Milliseconds for one request. */
 	timeoutMs: number;
-	/** No wait ends after this moment (milliseconds since the epoch). */
-	deadline: number;
-	/** Takes secrets out of text that somebody else wrote. */
-	redact: Redact;
+}
+
+/** What stops a request. */
+export interface Stop {
+	/** Ends every wait, and nothing is sent once it is aborted. */
+	signal?: AbortSignal;
+	/** Ends what is under way as well, such as a stream; `signal` if it is absent. */
+	cancel?: AbortSignal;
+}
+
+/** What the client needs from outside, and the bounds that hold for everything it does. */
+export interface Client extends Carrier, Bounds, Stop, Pick<RetryBounds, 'onRetry'> {
 	/** Fields and options that an advice may name, as its reader sees them; absent: none. */
 	controls?: ReadonlySet<string>;
 	/** Where requests that cost money wait for their turn; absent: none does. */
 	place?: Place;
-	/** Told of each wait, for logs. */
-	onRetry?: (retry: { reason: string; waitMs: number; attempt: number }) => void;
 }
 
 /** A success reply, its JSON parsed. */
@@ -80,22 +92,22 @@ export async function request(
 
 /**
  * Sends a request and hands over its success reply, read to the end.
- * @throws {ModelAccessError} see {@link attempts}
+ * @throws {ModelAccessError} see {@link RequestAttempts.send}
  */
 export async function exchange(
 	client: Client,
 	kind: RequestKind,
 	message: Message,
 ): Promise<GatewayReply> {
-	return await attempts(client, kind, 'Timeout', async () => {
+	return await new RequestAttempts(client, kind, 'Timeout', async () => {
 		return await client.transport.send({ ...message, timeoutMs: client.timeoutMs });
-	});
+	}).send();
 }
 
 /**
  * Sends a request and hands over its success reply as soon as its headers are here.
  * @param idleMs milliseconds without a byte after which the connection is given up
- * @throws {ModelAccessError} see {@link attempts}
+ * @throws {ModelAccessError} see {@link RequestAttempts.send}
  */
 export async function openExchange(
 	client: Client,
@@ -105,83 +117,110 @@ export async function openExchange(
 ): Promise<OpenReply> {
 	const timeoutMs = Math.min(client.timeoutMs, idleMs);
 	const limit = idleMs < client.timeoutMs ? 'Idle Timeout' : 'Timeout';
-	return await attempts<OpenReply>(client, kind, limit, async () => {
+	return await new RequestAttempts<OpenReply>(client, kind, limit, async () => {
 		return await client.transport.open({ ...message, timeoutMs });
-	});
+	}).send();
 }
 
 /**
- * The one place that sends a request to the gateway: once, or again as the retry table allows,
- * and turns every outcome into a success reply or a typed error.
- *
- * @param kind decides the column of the retry table
- * @param limit what bounds the time of one request
- * @param send sends it once, and resolves with a reply of any status
- * @throws {StatusError} the gateway answered with an error
- * @throws {NetworkError} no reply came
- * @throws {CancelledError} the client's signal is aborted
+ * The one place that sends a request to the gateway: once, or again as the retry table allows. It
+ * turns every outcome into a success reply or a typed error.
  * @see contract, "Errors"
  */
-async function attempts<Reply extends GatewayReply | OpenReply>(
-	client: Client,
-	kind: RequestKind,
-	limit: Control,
-	send: () => Promise<Reply>,
-): Promise<Reply> {
-	const place = kind === 'read' ? undefined : client.place;
-	let internalErrors = 0;
-	let inDoubt = false;
-	let refusal: ModelAccessError | undefined;
-	for (let retries = 0; ; retries++) {
-		if (client.signal?.aborted) throw cancelled(kind, inDoubt);
-		if (!(await hasPlace(client, place, () => cancelled(kind, inDoubt)))) {
-			throw notWaitedFor(refusal ?? noPlace(client));
-		}
-		const sent = await attempt(client, kind, limit, send);
-		if ('reply' in sent) {
-			place?.accepted();
-			return sent.reply;
-		}
+class RequestAttempts<Reply extends GatewayReply | OpenReply> {
+	private readonly place?: Place;
+	/** How many attempts the gateway answered with an internal error. */
+	private internalErrors = 0;
+	/** Whether an attempt may have been executed. */
+	private inDoubt = false;
+	/** Why the last attempt failed. */
+	private lastError?: ModelAccessError;
 
-		const { failure } = sent;
-		const { rule, executed } = retryRule(failure.outcome, kind);
-		inDoubt ||= executed;
-		if (failure.outcome === 'internalError') internalErrors++;
-		const again =
-			retries < client.maxRetries &&
-			(rule === 'bounded' || (rule === 'once' && internalErrors === 1));
-		const error = failure.toError(factsOf(failure, kind, rule !== 'never', inDoubt));
-		if (failure.outcome === 'rateLimited') place?.refused();
-		if (!again) throw error;
-		refusal = error;
+	/**
+	 * @param kind decides the column of the retry table
+	 * @param limit what bounds the time of one request
+	 * @param transmit sends it once, and resolves with a reply of any status
+	 */
+	constructor(
+		private readonly client: Client,
+		private readonly kind: RequestKind,
+		private readonly limit: Control,
+		private readonly transmit: () => Promise<Reply>,
+	) {
+		this.place = kind === 'read' ? undefined : client.place;
+	}
 
-		const asked = failure.facts.retryAfter;
-		const waitMs = asked !== undefined ? asked * 1000 : backoffMs(retries, client.time.random());
-		if (client.time.now() + waitMs > client.deadline) throw notWaitedFor(error);
-		client.onRetry?.({ reason: error.message, waitMs, attempt: retries + 1 });
+	/**
+	 * @throws {StatusError} the gateway answered with an error
+	 * @throws {NetworkError} no reply came
+	 * @throws {CancelledError} the client's signal is aborted
+	 */
+	async send(): Promise<Reply> {
 		try {
-			await pause(client, waitMs);
+			return await sendWithRetry(this.client, async () => await this.sendOnce());
 		} catch (error) {
-			throw error instanceof CancelledError ? cancelled(kind, inDoubt) : error;
+			if (!(error instanceof CancelledError)) throw error;
+			throw new CancelledError(this.inDoubt ? IN_DOUBT_ADVICE[this.kind] : '');
 		}
 	}
-}
 
-/**
- * Waits for the client's turn.
- * @returns false where its deadline came first
- * @throws what `cancelled` makes: the client's signal is aborted
- */
-async function hasPlace(
-	{ time, deadline, signal }: Client,
-	place: Place | undefined,
-	cancelled: () => CancelledError,
-): Promise<boolean> {
-	if (!place) return true;
-	try {
-		return await place.enter({ time, deadline, signal });
-	} catch (error) {
-		throw signal?.aborted ? cancelled() : error;
+	private async sendOnce(): Promise<Attempt<Reply>> {
+		if (this.client.signal?.aborted) throw new CancelledError();
+		if (!(await this.enterQueue())) {
+			throw notWaitedFor(this.lastError ?? noPlace(this.client));
+		}
+		const result = await this.receive();
+		if ('failure' in result) return this.failed(result.failure);
+		this.place?.accepted();
+		return { value: result.reply };
+	}
+
+	/**
+	 * Waits for the client's turn.
+	 * @returns false if its deadline came first
+	 */
+	private async enterQueue(): Promise<boolean> {
+		const { time, deadline, signal } = this.client;
+		try {
+			return (await this.place?.enter({ time, deadline, signal })) ?? true;
+		} catch (error) {
+			throw signal?.aborted ? new CancelledError() : error;
+		}
+	}
+
+	/** A success reply, or what went wrong. */
+	private async receive(): Promise<{ reply: Reply } | { failure: Failure }> {
+		const { client } = this;
+		try {
+			const reply = await this.transmit();
+			if (reply.status < 300) return { reply };
+			return { failure: replyFailure(client, 'body' in reply ? reply : await reply.whole()) };
+		} catch (error) {
+			if (this.isCanceled(error)) {
+				this.inDoubt = true;
+				throw new CancelledError();
+			}
+			if (!(error instanceof TransportFault)) throw error;
+			return { failure: faultFailure(error, this.limit, client.controls) };
+		}
+	}
+
+	private isCanceled(error: unknown): boolean {
+		const { cancel, signal } = this.client;
+		const isAborted = (cancel ?? signal)?.aborted === true;
+		return error instanceof RequestAborted || (error instanceof TransportFault && isAborted);
+	}
+
+	private failed(failure: Failure): { error: ModelAccessError; mayRetry: boolean } {
+		const { outcome } = failure;
+		const { rule, executed } = retryRule(outcome, this.kind);
+		this.inDoubt ||= executed;
+		if (outcome === 'internalError') this.internalErrors++;
+		if (outcome === 'rateLimited') this.place?.refused();
+		const error = failure.toError(factsOf(failure, this.kind, rule !== 'never', this.inDoubt));
+		this.lastError = error;
+		const onceMore = rule === 'once' && this.internalErrors === 1;
+		return { error, mayRetry: rule === 'bounded' || onceMore };
 	}
 }
 
@@ -195,58 +234,6 @@ function noPlace({ controls }: Client): StatusError {
 	});
 }
 
-/** @param inDoubt whether an earlier attempt may have been executed */
-function cancelled(kind: RequestKind, inDoubt: boolean): CancelledError {
-	return new CancelledError(inDoubt ? IN_DOUBT_ADVICE[kind] : '');
-}
-
-/** One attempt: a success reply, or what went wrong. */
-async function attempt<Reply extends GatewayReply | OpenReply>(
-	client: Client,
-	kind: RequestKind,
-	limit: Control,
-	send: () => Promise<Reply>,
-): Promise<{ reply: Reply } | { failure: Failure }> {
-	try {
-		const reply = await send();
-		if (reply.status < 300) return { reply };
-		return { failure: replyFailure(client, 'body' in reply ? reply : await reply.whole()) };
-	} catch (error) {
-		return { failure: faultFailure(faultOf(client, kind, error), limit, client.controls) };
-	}
-}
-
-function faultOf({ signal, cancel }: Client, kind: RequestKind, error: unknown): TransportFault {
-	if (!(error instanceof TransportFault)) throw error;
-	const isCancelled = error.kind === 'cancelled' || (cancel ?? signal)?.aborted;
-	if (isCancelled) throw cancelled(kind, true);
-	return error;
-}
-
-/**
- * Waits on the client's time.
- * @throws {CancelledError} the client's signal is, or becomes, aborted
- */
-export async function pause(client: Pick<Client, 'time' | 'signal'>, ms: number): Promise<void> {
-	try {
-		await client.time.sleep(ms, client.signal);
-	} catch (error) {
-		throw client.signal?.aborted ? new CancelledError() : error;
-	}
-}
-
-/** The same error, saying that the wait it asked for was too long to begin. */
-export function notWaitedFor<E extends ModelAccessError>(error: E): E {
-	const { retryAfter, advice } = error.facts;
-	const reason =
-		retryAfter !== undefined
-			? `It asked to wait ${retryAfter} s, which is longer than the time left.`
-			: 'No time was left to try again.';
-	error.facts.advice = `${reason} ${advice}`;
-	error.facts.outOfTime = true;
-	return error;
-}
-
 /**
  * Parses a success reply. What parses as JSON is JSON, whatever its content type says.
  * @throws {AnswerError} it is no JSON
@@ -256,19 +243,22 @@ export function parseAnswer(client: Client, kind: RequestKind, reply: GatewayRep
 	const requestId = requestIdOf(client.redact, reply);
 	const json = parseJson(reply.body);
 	if (json !== undefined) return { json, reply, requestId };
-	const unusable = unusableAnswer(kind);
-	throw new AnswerError(
-		isHtml(reply)
-			? 'The gateway answered with a web page (HTML) in place of JSON'
-			: reply.body.trim() === ''
-				? 'The gateway answered with nothing in place of JSON'
-				: `The gateway’s answer is not JSON: ${quotable(client.redact(reply.body), 100)}`,
-		{
-			...unusable,
-			retryable: unusable.retryable && !isHtml(reply),
-			advice: [isHtml(reply) ? HTML_ADVICE : '', unusable.advice].filter(Boolean).join(' '),
-			httpStatus: reply.status,
-			requestId,
-		},
-	);
+	throw new AnswerError(describeBody(client, reply), {
+		...notJsonFacts(kind, isHtml(reply)),
+		httpStatus: reply.status,
+		requestId,
+	});
+}
+
+function describeBody({ redact }: Client, reply: GatewayReply): string {
+	if (isHtml(reply)) return 'The gateway answered with a web page (HTML) in place of JSON';
+	if (reply.body.trim() === '') return 'The gateway answered with nothing in place of JSON';
+	return `The gateway’s answer is not JSON: ${quotable(redact(reply.body), 100)}`;
+}
+
+function notJsonFacts(kind: RequestKind, html: boolean): FailureFacts {
+	const { advice, retryable, ...doubt } = unusableAnswer(kind);
+	return html
+		? { ...doubt, advice: `${HTML_ADVICE} ${advice}`.trim(), retryable: false }
+		: { ...doubt, advice, retryable };
 }

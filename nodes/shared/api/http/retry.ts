@@ -1,3 +1,5 @@
+import { CancelledError, type ModelAccessError } from '../errors/errors';
+import type { Time } from './clock';
 import type { FaultKind } from './transport';
 
 /** What a request costs if it is executed twice. */
@@ -84,7 +86,7 @@ export function statusOutcome(status: number): Outcome {
 }
 
 /** The outcome that a missing reply stands for. */
-export function faultOutcome(fault: Exclude<FaultKind, 'cancelled'>): Outcome {
+export function faultOutcome(fault: FaultKind): Outcome {
 	switch (fault) {
 		case 'unreached':
 			return 'unreached';
@@ -109,4 +111,70 @@ const LONGEST_BACKOFF_MS = 30_000;
  */
 export function backoffMs(retries: number, random: number): number {
 	return Math.round(random * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** retries));
+}
+
+/** What bounds the attempts of a request or a download. */
+export interface RetryBounds {
+	time: Time;
+	/** Ends every wait. */
+	signal?: AbortSignal;
+	/** How often it is sent again at most. */
+	maxRetries: number;
+	/** No wait ends after this moment (milliseconds since the epoch). */
+	deadline: number;
+	/** Told of each wait, for logs. */
+	onRetry?: (retry: { reason: string; waitMs: number; attempt: number }) => void;
+}
+
+/** What one attempt brought: a value, or the error and whether another attempt may follow. */
+export type Attempt<T> = { value: T } | { error: ModelAccessError; mayRetry: boolean };
+
+/**
+ * The one loop that sends something again: as often as `maxRetries` allows, after the time that the
+ * error asks for, or else with backoff.
+ * @throws {ModelAccessError} the error of the last attempt
+ * @throws {CancelledError} the signal is aborted during a wait
+ * @see contract, "Errors" (429) and "Limits"
+ */
+export async function sendWithRetry<T>(
+	bounds: RetryBounds,
+	sendOnce: () => Promise<Attempt<T>>,
+): Promise<T> {
+	const { time, maxRetries, deadline, onRetry } = bounds;
+	for (let retries = 0; ; retries++) {
+		const attempt = await sendOnce();
+		if ('value' in attempt) return attempt.value;
+		const { error, mayRetry } = attempt;
+		if (!mayRetry || retries >= maxRetries) throw error;
+		const { retryAfter } = error.facts;
+		const waitMs = retryAfter !== undefined ? retryAfter * 1000 : backoffMs(retries, time.random());
+		if (time.now() + waitMs > deadline) throw notWaitedFor(error);
+		onRetry?.({ reason: error.message, waitMs, attempt: retries + 1 });
+		await pause(bounds, waitMs);
+	}
+}
+
+/**
+ * Waits on the client's time.
+ * @throws {CancelledError} the signal is, or becomes, aborted
+ */
+export async function pause(
+	{ time, signal }: Pick<RetryBounds, 'time' | 'signal'>,
+	ms: number,
+): Promise<void> {
+	try {
+		await time.sleep(ms, signal);
+	} catch (error) {
+		throw signal?.aborted ? new CancelledError() : error;
+	}
+}
+
+/** The same error, saying that no time was left for the wait before another attempt. */
+export function notWaitedFor<E extends ModelAccessError>(error: E): E {
+	const { retryAfter, advice } = error.facts;
+	const reason =
+		retryAfter !== undefined
+			? `It asked to wait ${retryAfter} s, which is longer than the time left.`
+			: 'No time was left to try again.';
+	return error.with({ advice: `${reason} ${advice}`, outOfTime: true });
 }

@@ -36,11 +36,15 @@ export interface OpenReply {
  * exactly once, and resolves for every status.
  */
 export interface Transport {
-	/** @throws {TransportFault} where no reply came */
+	/**
+	 * @throws {TransportFault} no reply came
+	 * @throws {RequestAborted} the request was canceled
+	 */
 	send(request: GatewayRequest): Promise<GatewayReply>;
 	/**
 	 * The same, as soon as the headers are here, where its time-out ends.
-	 * @throws {TransportFault} where no reply came
+	 * @throws {TransportFault} no reply came
+	 * @throws {RequestAborted} the request was canceled
 	 */
 	open(request: GatewayRequest): Promise<OpenReply>;
 }
@@ -58,9 +62,7 @@ export type FaultKind =
 	/** The other side does not speak TLS, or not this one. */
 	| 'tls'
 	/** The host's own policy forbade the address. */
-	| 'blocked'
-	/** The execution was cancelled meanwhile. */
-	| 'cancelled';
+	| 'blocked';
 
 /** No reply: what the transport throws. `detail` is free of secrets. */
 export class TransportFault extends Error {
@@ -109,7 +111,6 @@ export function faultKind(code: string | undefined, syscall?: string): FaultKind
 	if (TIMEOUT.includes(code)) return 'timeout';
 	if (CERTIFICATE.test(code)) return 'certificate';
 	if (code === 'EPROTO') return 'tls';
-	if (code === 'ERR_CANCELED') return 'cancelled';
 	return 'lost';
 }
 

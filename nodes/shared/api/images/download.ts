@@ -1,13 +1,23 @@
-import { adviceFor, type Sentence } from '../errors/advice';
-import { CancelledError, DownloadError } from '../errors/errors';
-import { ImageEnd } from './truncation-detector';
-import { IMAGE_TYPE_BYTES, imageType } from './image-type';
-import { notWaitedFor, pause, type Client } from '../http/request';
-import { backoffMs } from '../http/retry';
-import { retryAfterSeconds } from '../http/retry-after';
-import { unixTime } from '../http/clock';
-import { header, TransportFault, type FaultKind, type Headers } from '../http/transport';
+import { CancelledError } from '../errors/errors';
+import { RequestAborted } from '../http/abort';
 import { Watch } from '../http/idle-timeout';
+import { readAhead, withPieces } from '../http/read-ahead';
+import type { Client } from '../http/request';
+import { sendWithRetry, type Attempt } from '../http/retry';
+import { header, TransportFault, type Headers } from '../http/transport';
+import {
+	ASK_OPERATOR,
+	cutOff,
+	DownloadFailure,
+	fromFault,
+	fromStatus,
+	incomplete,
+	LATER,
+	notAnImage,
+	tooLarge,
+} from './download-failure';
+import { IMAGE_TYPE_BYTES, imageType, type ImageType } from './image-type';
+import { ImageEnd } from './truncation-detector';
 
 /** A reply of the storage host whose body has not been read yet. */
 export interface StoredReply<File> {
@@ -52,285 +62,165 @@ export interface Downloaded<File> {
 
 const MOST_REDIRECTS = 5;
 
+/** What a download needs of a client; its transport, which has the key, is not used. */
+export type DownloadClient = Pick<
+	Client,
+	'time' | 'signal' | 'maxRetries' | 'deadline' | 'controls' | 'onRetry'
+>;
+
 /**
- * Fetches a finished picture into the host's storage, streaming. Faults of the network and of the
- * storage host are tried again: reading a stored picture costs nothing.
+ * Fetches a finished image into the host's storage, streaming. Faults of the network and of the
+ * storage host are tried again: reading a stored image costs nothing.
  *
- * @param client for its time, signal and bounds; its transport, which has the key, is not used
  * @throws {DownloadError} names the host, never the whole URL: a signed address is a secret
  * @see contract, "Image task" (`image_url`, `expires_at`)
  */
 export async function downloadPicture<File>(
-	client: Pick<
-		Client,
-		'time' | 'signal' | 'maxRetries' | 'deadline' | 'redact' | 'controls' | 'onRetry'
-	>,
+	client: DownloadClient,
 	storage: Storage<File>,
 	url: string,
 	settings: DownloadSettings,
 ): Promise<Downloaded<File>> {
-	for (let retries = 0; ; retries++) {
+	return await sendWithRetry(client, async (): Promise<Attempt<Downloaded<File>>> => {
 		if (client.signal?.aborted) throw new CancelledError();
-		const result = await attempt(client, storage, url, settings);
-		if (!(result instanceof DownloadFailure)) return result;
-		const waitMs =
-			result.retryAfter !== undefined
-				? result.retryAfter * 1000
-				: backoffMs(retries, client.time.random());
-		if (!result.again || retries >= client.maxRetries) throw result.toError(client, url);
-		if (client.time.now() + waitMs > client.deadline)
-			throw notWaitedFor(result.toError(client, url));
-		client.onRetry?.({ reason: result.message, waitMs, attempt: retries + 1 });
-		await pause(client, waitMs);
-	}
+		try {
+			return { value: await fetchOnce(client, storage, url, settings) };
+		} catch (error) {
+			if (!(error instanceof DownloadFailure)) throw error;
+			const host = parseWebUrl(url)?.host ?? 'an unknown host';
+			return { error: error.toError(host, client.controls), mayRetry: error.mayRetry };
+		}
+	});
 }
 
-/** Why one attempt brought no picture. */
-class DownloadFailure extends Error {
-	constructor(
-		message: string,
-		readonly again: boolean,
-		readonly advice: Sentence,
-		readonly httpStatus?: number,
-		readonly retryAfter?: number,
-	) {
-		super(message);
-	}
-
-	toError({ controls }: Pick<Client, 'controls'>, url: string): DownloadError {
-		return new DownloadError(
-			`The image could not be downloaded from ${hostOf(url)}: ${this.message}`,
-			{
-				advice: adviceFor([this.advice, PAID_FOR], controls),
-				retryable: this.again,
-				httpStatus: this.httpStatus,
-				retryAfter: this.retryAfter,
-			},
-		);
-	}
-}
-
-const LATER = 'This is a fault of the storage host or the network.';
-
-const PAID_FOR =
-	'The image is done and paid for: fetch it with Task → Get and its task ID, without submitting it again.';
-
-async function attempt<File>(
-	client: Pick<Client, 'time' | 'signal'>,
+/** @throws {DownloadFailure} it brought no image */
+async function fetchOnce<File>(
+	client: DownloadClient,
 	storage: Storage<File>,
 	url: string,
 	settings: DownloadSettings,
-): Promise<Downloaded<File> | DownloadFailure> {
+): Promise<Downloaded<File>> {
 	const watch = new Watch(client, { idleMs: settings.idleMs });
 	try {
 		return await watch.over(async () => {
 			const reply = await followRedirects(storage, url, watch);
 			try {
-				return await save(reply, settings, watch, client.time.now());
+				if (reply.status !== 200) {
+					throw fromStatus(reply, settings.expiresAt, client.time.now());
+				}
+				return await save(reply, settings, watch);
 			} finally {
 				reply.discard();
 			}
 		});
 	} catch (error) {
-		return failureOf(error, client.signal, watch);
+		throw failureOf(error, client.signal, watch);
 	}
 }
 
-function failureOf(error: unknown, signal: AbortSignal | undefined, watch: Watch): DownloadFailure {
-	const cancelled = error instanceof TransportFault && error.kind === 'cancelled';
-	if (signal?.aborted || (cancelled && !watch.expired)) throw new CancelledError();
+function failureOf(error: unknown, signal: AbortSignal | undefined, watch: Watch): unknown {
+	const isCanceled = error instanceof RequestAborted && !watch.expired;
+	if (isCanceled || signal?.aborted) return new CancelledError();
 	if (watch.expired) {
 		return new DownloadFailure(`nothing arrived for ${watch.limits.idleMs / 1000} s`, true, LATER);
 	}
-	if (error instanceof TransportFault) return faultFailure(error);
-	if (error instanceof DownloadFailure) return error;
-	throw error;
+	return error instanceof TransportFault ? fromFault(error) : error;
 }
+
+const REDIRECTS = [301, 302, 303, 307, 308];
 
 async function followRedirects<File>(
 	storage: Storage<File>,
 	url: string,
 	watch: Watch,
 ): Promise<StoredReply<File>> {
-	let current = url;
+	let target = webUrl(url);
 	for (let redirects = 0; ; redirects++) {
-		const target = parseWebUrl(current);
-		if (!target) {
-			throw new DownloadFailure(
-				'its address is not a web address',
-				false,
-				'Ask the gateway’s operator.',
-			);
-		}
 		const reply = await storage.open(target.href, watch.signal);
 		watch.touch();
 		const location = header(reply.headers, 'location');
-		if (![301, 302, 303, 307, 308].includes(reply.status) || location === undefined) return reply;
+		if (!REDIRECTS.includes(reply.status) || location === undefined) return reply;
 		reply.discard();
 		if (redirects >= MOST_REDIRECTS) {
-			throw new DownloadFailure(
-				`more than ${MOST_REDIRECTS} redirects`,
-				false,
-				'Ask the gateway’s operator.',
-			);
+			throw new DownloadFailure(`more than ${MOST_REDIRECTS} redirects`, false, ASK_OPERATOR);
 		}
-		current = parseWebUrl(location, target.href)?.href ?? '';
+		target = webUrl(location, target.href);
 	}
+}
+
+/** @throws {DownloadFailure} it is no address of the web */
+function webUrl(url: string, base?: string): URL {
+	const parsed = parseWebUrl(url, base);
+	if (parsed) return parsed;
+	throw new DownloadFailure('its address is not a web address', false, ASK_OPERATOR);
 }
 
 async function save<File>(
 	reply: StoredReply<File>,
-	settings: DownloadSettings,
+	{ maxBytes, fileName }: DownloadSettings,
 	watch: Watch,
-	now: number,
 ): Promise<Downloaded<File>> {
-	if (reply.status !== 200) throw statusFailure(reply, settings, now);
 	const announced = Number(header(reply.headers, 'content-length') ?? NaN);
-	if (announced > settings.maxBytes) throw tooLarge(settings.maxBytes);
-
+	if (announced > maxBytes) throw tooLarge(maxBytes);
 	const chunks = watch.noting(reply.chunks);
-	const start = await beginning(chunks);
+	const pieces = await readAhead(chunks, (read) => countBytes(read) >= IMAGE_TYPE_BYTES);
+	const start = joinBytes(pieces);
 	const type = imageType(start);
-	if (!type) throw notAnImage(reply, start, announced);
+	if (!type) throw notAnImage(reply.headers, start, announced);
+	const content = new Content(type, announced, maxBytes);
 	const { mimeType, extension } = type;
-	const name = settings.fileName(extension);
-	const end = new ImageEnd(mimeType);
-	let size = 0;
-	async function* checked() {
-		for await (const chunk of resumed(start, chunks)) {
-			size += chunk.length;
-			if (size > settings.maxBytes) throw tooLarge(settings.maxBytes);
-			end.pass(chunk);
+	const name = fileName(extension);
+	const file = await reply.save({ name, mimeType }, content.check(withPieces(pieces, chunks)));
+	return { file, name, mimeType, size: content.size };
+}
+
+/** The bytes of an image on their way into the storage. */
+class Content {
+	/** Bytes so far. */
+	size = 0;
+	private readonly end: ImageEnd;
+
+	constructor(
+		private readonly type: ImageType,
+		/** Bytes that the storage host named; NaN if it named none. */
+		private readonly announced: number,
+		private readonly maxBytes: number,
+	) {
+		this.end = new ImageEnd(type.mimeType);
+	}
+
+	/** @throws {DownloadFailure} they are too many, or end too early */
+	async *check(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+		for await (const chunk of chunks) {
+			this.size += chunk.length;
+			if (this.size > this.maxBytes) throw tooLarge(this.maxBytes);
+			this.end.pass(chunk);
 			yield chunk;
 		}
-		if (size < announced) throw incomplete(size, announced);
-		if (!end.reached) throw cutOff(extension, size);
+		// A file of the length that was named is whole. Its own end decides if no length was named,
+		// or a wrong one.
+		if (this.size === this.announced || this.end.reached) return;
+		throw this.size < this.announced
+			? incomplete(this.size, this.announced)
+			: cutOff(this.type.extension, this.size);
 	}
-	const file = await reply.save({ name, mimeType }, checked());
-	return { file, name, mimeType, size };
 }
 
-/** The first chunks, joined, until a file's type can be told from them. */
-async function beginning(chunks: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
-	let start = new Uint8Array();
-	while (start.length < IMAGE_TYPE_BYTES) {
-		const { done, value } = await chunks.next();
-		if (done) break;
-		const longer = new Uint8Array(start.length + value.length);
-		longer.set(start);
-		longer.set(value, start.length);
-		start = longer;
+const countBytes = (pieces: readonly Uint8Array[]) =>
+	pieces.reduce((sum, { length }) => sum + length, 0);
+
+function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
+	const joined = new Uint8Array(countBytes(pieces));
+	let at = 0;
+	for (const piece of pieces) {
+		joined.set(piece, at);
+		at += piece.length;
 	}
-	return start;
-}
-
-async function* resumed(
-	start: Uint8Array,
-	rest: AsyncGenerator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-	yield start;
-	yield* rest;
-}
-
-function notAnImage(
-	{ headers }: StoredReply<unknown>,
-	start: Uint8Array,
-	announced: number,
-): DownloadFailure {
-	if (start.length === 0) return new DownloadFailure('the file is empty', true, LATER);
-	if (start.length < IMAGE_TYPE_BYTES && start.length < announced) {
-		return incomplete(start.length, announced);
-	}
-	const contentType = header(headers, 'content-type') ?? '';
-	const kind = /html/i.test(contentType)
-		? 'a web page (HTML)'
-		: /json/i.test(contentType)
-			? 'JSON'
-			: 'something else';
-	return new DownloadFailure(
-		`${kind} came in place of an image`,
-		false,
-		'Open the image_url of the task in a browser to see what the storage host answers.',
-	);
-}
-
-function incomplete(size: number, announced: number): DownloadFailure {
-	return new DownloadFailure(`only ${size} of ${announced} bytes arrived`, true, LATER);
-}
-
-/** Nothing says how long the file should be, but its type says how it should end. */
-function cutOff(extension: string, size: number): DownloadFailure {
-	return new DownloadFailure(
-		`only a part of the ${extension} file arrived (${size} bytes, without its end)`,
-		true,
-		`${LATER} Where the image_url shows the whole picture in a browser, switch Download Images off and fetch it with an HTTP Request node.`,
-	);
-}
-
-function tooLarge(maxBytes: number): DownloadFailure {
-	const megabytes = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
-	return new DownloadFailure(`it is larger than Max File Size (${megabytes} MB)`, false, {
-		having: 'Max File Size',
-		say: 'Raise the Max File Size option.',
-	});
-}
-
-function statusFailure(
-	{ status, headers }: StoredReply<unknown>,
-	{ expiresAt }: DownloadSettings,
-	now: number,
-): DownloadFailure {
-	if (status === 403 || status === 404 || status === 410) {
-		const until = expiresAt === undefined ? '' : ` (it ends at ${unixTime(expiresAt)})`;
-		return new DownloadFailure(
-			`HTTP ${status}, the link may have expired${until}`,
-			false,
-			'Download pictures before expires_at of their task.',
-			status,
-		);
-	}
-	const again = status === 408 || status === 429 || status >= 500;
-	return new DownloadFailure(
-		`HTTP ${status}`,
-		again,
-		again ? LATER : 'Ask the gateway’s operator.',
-		status,
-		again ? retryAfterSeconds(headers, now) : undefined,
-	);
-}
-
-const FAULTS: Record<
-	Exclude<FaultKind, 'cancelled'>,
-	[problem: string, again: boolean, advice: string]
-> = {
-	unreached: ['the host cannot be reached', true, 'Check that this machine may connect to it.'],
-	timeout: ['it did not answer in time', true, LATER],
-	lost: ['the connection was lost', true, LATER],
-	certificate: [
-		'its TLS certificate is not accepted',
-		false,
-		'Ask the gateway’s operator; verification is not switched off.',
-	],
-	tls: ['it does not speak TLS as https needs it', false, 'Ask the gateway’s operator.'],
-	blocked: [
-		'n8n’s own protection refuses to connect to its address',
-		false,
-		'The address is in a private network that this n8n instance does not allow (SSRF protection). Ask its administrator to allow the host.',
-	],
-};
-
-function faultFailure(fault: TransportFault): DownloadFailure {
-	const [problem, again, advice] = FAULTS[fault.kind as Exclude<FaultKind, 'cancelled'>];
-	const reason = fault.code === undefined ? problem : `${problem} (${fault.code})`;
-	return new DownloadFailure(reason, again, advice);
+	return joined;
 }
 
 function parseWebUrl(url: string, base?: string): URL | undefined {
 	if (!URL.canParse(url, base)) return undefined;
 	const parsed = new URL(url, base);
 	return /^https?:$/.test(parsed.protocol) ? parsed : undefined;
-}
-
-function hostOf(url: string): string {
-	return parseWebUrl(url)?.host ?? 'an unknown host';
 }

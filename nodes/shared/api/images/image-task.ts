@@ -5,16 +5,16 @@ import {
 	FailedTaskError,
 	InputError,
 	ModelAccessError,
-	quotable,
 	StatusError,
 	TaskError,
 	UnknownTaskError,
 } from '../errors/errors';
+import { quoteField } from '../errors/sanitize';
 import { requireText } from '../errors/require-text';
 import { unusableAnswer } from '../errors/from-reply';
 import { fieldsOf, parseJson } from '../http/json';
-import { exchange, parseAnswer, pause, request, type Answer, type Client } from '../http/request';
-import { statusOutcome } from '../http/retry';
+import { exchange, parseAnswer, request, type Answer, type Client } from '../http/request';
+import { pause, statusOutcome } from '../http/retry';
 import { gatewayNow, retryAfterSeconds } from '../http/retry-after';
 import { checkAnswer, imageTaskSchema, type ImageTask } from '../schemas';
 import { statusMeaning } from '../errors/status-table';
@@ -265,10 +265,8 @@ function observe(client: Client, { json, reply }: Answer, task: ImageTask): Obse
 function withTask(error: unknown, taskId: string): unknown {
 	if (!(error instanceof ModelAccessError)) return error;
 	const told = error instanceof TaskError || error instanceof CancelledError;
-	if (!told && error.facts.taskId === undefined) {
-		error.facts.advice = `${ACCEPTED_ADVICE} ${error.facts.advice}`;
-	}
-	return error.ofTask(taskId);
+	if (told || error.facts.taskId !== undefined) return error.withTaskId(taskId);
+	return error.with({ taskId, advice: `${ACCEPTED_ADVICE} ${error.facts.advice}` });
 }
 
 const ACCEPTED_ADVICE =
@@ -290,8 +288,7 @@ export function failedTask(
 	taskId: string,
 	{ error, http_status }: ImageTask,
 ): FailedTaskError {
-	const said = (text: string | undefined) =>
-		text === undefined ? undefined : quotable(client.redact(text));
+	const said = (text: string | undefined) => quoteField(client.redact, text);
 	const reason = said(error?.message || error?.type) || 'the gateway gave no reason';
 	const meaning = http_status !== undefined && http_status >= 400 && statusMeaning(http_status);
 	const outcome = http_status !== undefined ? statusOutcome(http_status) : 'refused';

@@ -1,17 +1,74 @@
 /** What a walk through a file asks for next. */
-type Step =
-	/** So many bytes, to look at. `orEnd`: the file is whole, too, where it has no more. */
-	| { take: number; orEnd?: boolean }
-	/** So many bytes, to pass over. */
-	| { skip: number }
-	/** All bytes up to and with this one, to pass over. */
-	| { find: number };
+interface Step {
+	readonly done: boolean;
+	/** Whether the file may end here. */
+	readonly mayEnd?: boolean;
+	/** The bytes to look at. */
+	readonly bytes?: Uint8Array;
+	/**
+	 * Takes what it needs of a chunk.
+	 * @returns the position behind it
+	 */
+	consume(chunk: Uint8Array, from: number): number;
+}
 
-/** A walk from a file's start to its end. What it gets begins with the bytes that it asked for. It is over, too, where nothing more can be told. */
+/** Looks at so many bytes. */
+class Take implements Step {
+	readonly bytes: Uint8Array;
+	private filled = 0;
+
+	constructor(
+		count: number,
+		readonly mayEnd = false,
+	) {
+		this.bytes = new Uint8Array(count);
+	}
+
+	get done(): boolean {
+		return this.filled === this.bytes.length;
+	}
+
+	consume(chunk: Uint8Array, from: number): number {
+		const part = chunk.subarray(from, from + this.bytes.length - this.filled);
+		this.bytes.set(part, this.filled);
+		this.filled += part.length;
+		return from + part.length;
+	}
+}
+
+/** Passes over so many bytes. */
+class Skip implements Step {
+	constructor(private left: number) {}
+
+	get done(): boolean {
+		return this.left <= 0;
+	}
+
+	consume(chunk: Uint8Array, from: number): number {
+		const to = Math.min(chunk.length, from + this.left);
+		this.left -= to - from;
+		return to;
+	}
+}
+
+/** Passes over all bytes up to and with this one. */
+class Find implements Step {
+	done = false;
+
+	constructor(private readonly byte: number) {}
+
+	consume(chunk: Uint8Array, from: number): number {
+		const found = chunk.indexOf(this.byte, from);
+		this.done = found >= 0;
+		return this.done ? found + 1 : chunk.length;
+	}
+}
+
+/**
+ * A walk from a file's start to its end, which gets the bytes that it takes. It ends where the file
+ * does, or where nothing more can be told.
+ */
 type Walk = Generator<Step, void, Uint8Array>;
-
-/** Bytes that a walk looks at together, at most. */
-const MOST_TAKEN = 16;
 
 const WALKS: Record<string, () => Walk> = {
 	'image/png': png,
@@ -23,19 +80,19 @@ const WALKS: Record<string, () => Walk> = {
 	'image/heif': boxes,
 };
 
+const NO_BYTES = new Uint8Array();
+
 /**
- * Follows a picture's bytes as they pass and tells whether its file reached the end that its type
- * has, so that half a picture is not taken for one where nobody named a length.
+ * Follows an image's bytes as they pass and tells whether its file reached the end that its type
+ * has, so that half an image is not taken for a whole one if its length is unknown.
  *
  * In doubt a file counts as whole, since it is paid for: a type whose end can't be told, a file
  * that is not built as its type says, and whatever encoders put behind the end. It keeps a few
- * bytes at a time, never the picture.
+ * bytes at a time, never the image.
  */
 export class ImageEnd {
 	private readonly walk?: Walk;
 	private step?: Step;
-	private taken = 0;
-	private readonly bytes = new Uint8Array(MOST_TAKEN);
 
 	/** @param mimeType as `imageType` tells it */
 	constructor(mimeType: string) {
@@ -45,37 +102,22 @@ export class ImageEnd {
 
 	/** Whether the file may end after the bytes that have passed. */
 	get reached(): boolean {
-		return this.step === undefined || ('take' in this.step && this.step.orEnd === true);
+		return this.step === undefined || this.step.mayEnd === true;
 	}
 
 	/** Takes note of the next bytes. */
 	pass(chunk: Uint8Array): void {
-		let at = 0;
-		while (this.step && at < chunk.length) {
-			const { step } = this;
-			if ('find' in step) {
-				const found = chunk.indexOf(step.find, at);
-				if (found < 0) return;
-				at = found + 1;
-				this.goOn();
-			} else {
-				const wanted = 'take' in step ? step.take : step.skip;
-				const part = chunk.subarray(at, at + wanted - this.taken);
-				if ('take' in step) this.bytes.set(part, this.taken);
-				at += part.length;
-				this.taken += part.length;
-				if (this.taken === wanted) this.goOn();
-			}
+		for (let at = 0; this.step && at < chunk.length; ) {
+			at = this.step.consume(chunk, at);
+			if (this.step.done) this.goOn();
 		}
 	}
 
-	/** Hands the walk what it asked for, and notes what it asks for next. */
+	/** Hands the walk what it took, until it asks for bytes that have not passed yet. */
 	private goOn() {
 		do {
-			const { value } = this.walk?.next(this.bytes) ?? {};
-			this.step = value ?? undefined;
-		} while (this.step && 'skip' in this.step && this.step.skip <= 0);
-		this.taken = 0;
+			this.step = this.walk?.next(this.step?.bytes ?? NO_BYTES).value ?? undefined;
+		} while (this.step?.done);
 	}
 }
 
@@ -89,12 +131,12 @@ const NAME = /^[ -~]{4}$/;
 
 /** Chunks of a length and a name; the last is `IEND` (PNG specification, sections 5.3 and 11.2.4). */
 function* png(): Walk {
-	yield { skip: 8 };
+	yield new Skip(8);
 	for (;;) {
-		const head = yield { take: 8 };
+		const head = yield new Take(8);
 		const name = text(head, 4);
 		if (name === 'IEND' || !NAME.test(name)) return;
-		yield { skip: view(head).getUint32(0) + 4 };
+		yield new Skip(view(head).getUint32(0) + 4);
 	}
 }
 
@@ -105,40 +147,40 @@ const END_OF_IMAGE = 0xd9;
  * is `EOI` (ITU-T T.81, section B.1).
  */
 function* jpeg(): Walk {
-	yield { skip: 2 };
+	yield new Skip(2);
 	for (;;) {
-		yield { find: 0xff };
+		yield new Find(0xff);
 		let marker = 0xff;
-		while (marker === 0xff) [marker = 0] = yield { take: 1 };
+		while (marker === 0xff) [marker = 0] = yield new Take(1);
 		if (marker === END_OF_IMAGE) return;
 		const standsAlone = marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8);
 		if (standsAlone) continue;
-		const length = view(yield { take: 2 }).getUint16(0);
+		const length = view(yield new Take(2)).getUint16(0);
 		if (length < 2) return;
-		yield { skip: length - 2 };
+		yield new Skip(length - 2);
 	}
 }
 
 /** Blocks of sub-blocks; the last is the trailer, which some encoders leave out (GIF89a, 15 to 27). */
 function* gif(): Walk {
-	const colours = (flags = 0) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
-	const screen = yield { take: 13 };
-	yield { skip: colours(screen[10]) };
-	let pictures = 0;
+	const colorBytes = (flags = 0) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+	const screen = yield new Take(13);
+	yield new Skip(colorBytes(screen[10]));
+	let images = 0;
 	for (;;) {
-		const [kind] = yield { take: 1, orEnd: pictures > 0 };
+		const [kind] = yield new Take(1, images > 0);
 		if (kind === 0x21) {
-			yield { skip: 1 };
+			yield new Skip(1);
 		} else if (kind === 0x2c) {
-			const picture = yield { take: 9 };
-			yield { skip: colours(picture[8]) + 1 };
-			pictures++;
+			const image = yield new Take(9);
+			yield new Skip(colorBytes(image[8]) + 1);
+			images++;
 		} else {
 			return;
 		}
 		for (let size = 1; size > 0; ) {
-			[size = 0] = yield { take: 1 };
-			yield { skip: size };
+			[size = 0] = yield new Take(1);
+			yield new Skip(size);
 		}
 	}
 }
@@ -148,9 +190,9 @@ const MISCOUNTED = 8;
 
 /** A length stands in its head, which streaming encoders leave open (RIFF). */
 function* webp(): Walk {
-	const head = yield { take: 12 };
+	const head = yield new Take(12);
 	const size = view(head).getUint32(4, true);
-	if (size < 0xffffffff) yield { skip: size + 8 - 12 - MISCOUNTED };
+	if (size < 0xffffffff) yield new Skip(size + 8 - 12 - MISCOUNTED);
 }
 
 /**
@@ -160,16 +202,16 @@ function* webp(): Walk {
 function* boxes(): Walk {
 	let described = false;
 	for (let name = ''; name !== 'mdat'; ) {
-		const head: Uint8Array = yield { take: 8, orEnd: described };
+		const head: Uint8Array = yield new Take(8, described);
 		const size = view(head).getUint32(0);
 		name = text(head, 4);
 		if (!NAME.test(name)) return;
 		described ||= name === 'meta';
 		if (size === 1) {
-			const long = view(yield { take: 8 }).getBigUint64(0);
-			yield { skip: Number(long) - 16 };
+			const long = view(yield new Take(8)).getBigUint64(0);
+			yield new Skip(Number(long) - 16);
 		} else if (size >= 8) {
-			yield { skip: size - 8 };
+			yield new Skip(size - 8);
 		} else {
 			return;
 		}

@@ -1,4 +1,5 @@
-import { AnswerError, quotable } from '../errors/errors';
+import { AnswerError } from '../errors/errors';
+import { quotable } from '../errors/sanitize';
 import { fieldsOf, parseJson } from '../http/json';
 import type { CreatedResponse } from './response';
 import type { ModelResponse } from '../schemas';

@@ -1,5 +1,7 @@
 import { adviceFor, type Sentence } from '../errors/advice';
-import { CancelledError, ModelAccessError, quotable, StreamError } from '../errors/errors';
+import { CancelledError, ModelAccessError, StreamError } from '../errors/errors';
+import { quoteField } from '../errors/sanitize';
+import { RequestAborted } from '../http/abort';
 import { decode, readEvents, type StreamEvent } from './event-stream';
 import { IN_DOUBT_ADVICE, requestIdOf } from '../errors/from-reply';
 import { openExchange, parseAnswer, type Client } from '../http/request';
@@ -152,8 +154,7 @@ function failedStream(
 	{ redact }: Client,
 	{ error }: Extract<StreamEnd, { kind: 'error' }>,
 ): StreamError {
-	const said = (value: unknown) =>
-		typeof value === 'string' && value !== '' ? quotable(redact(value)) : undefined;
+	const said = (value: unknown) => quoteField(redact, value);
 	const type = error.type === 'error' ? undefined : said(error.type);
 	return new StreamError(
 		`The model’s response failed: ${said(error.message) ?? said(error.code) ?? 'the gateway gave no reason'}`,
@@ -173,16 +174,22 @@ function brokenOff(
 	error: unknown,
 	{ reply, assembly, watch }: { reply: OpenReply; assembly: ResponseAssembly; watch: Watch },
 ): unknown {
-	const failure = (client.cancel ?? client.signal)?.aborted
-		? new CancelledError(IN_DOUBT_ADVICE.response)
-		: watch.expired || error instanceof TransportFault
-			? connectionError(client, watch, error)
-			: error;
+	const failure = failureOf(client, watch, error);
 	if (!(failure instanceof ModelAccessError)) return failure;
-	failure.facts.requestId ??= requestIdOf(client.redact, reply);
-	const { partialText } = assembly;
-	if (partialText !== '') failure.facts.partialText ??= partialText;
-	return failure;
+	const { requestId, partialText } = failure.facts;
+	return failure.with({
+		requestId: requestId ?? requestIdOf(client.redact, reply),
+		partialText: partialText ?? (assembly.partialText || undefined),
+	});
+}
+
+function failureOf(client: Client, watch: Watch, error: unknown): unknown {
+	const isCanceled = error instanceof RequestAborted && !watch.expired;
+	if (isCanceled || (client.cancel ?? client.signal)?.aborted) {
+		return new CancelledError(IN_DOUBT_ADVICE.response);
+	}
+	const isBroken = watch.expired !== undefined || error instanceof TransportFault;
+	return isBroken ? connectionError(client, watch, error) : error;
 }
 
 function connectionError(client: Client, watch: Watch, error: unknown): ModelAccessError {
@@ -203,8 +210,7 @@ function connectionError(client: Client, watch: Watch, error: unknown): ModelAcc
 			say: 'Raise the Timeout option if answers take longer.',
 		});
 	}
-	const { kind, code } = error as TransportFault;
-	if (kind === 'cancelled') return new CancelledError(IN_DOUBT_ADVICE.response);
+	const { code } = error as TransportFault;
 	return interrupted(
 		client,
 		`The connection was lost in the middle of the answer${code ? ` (${code})` : ''}`,

@@ -1,4 +1,5 @@
-import { AnswerError, InputError, quotable } from '../errors/errors';
+import { AnswerError, InputError } from '../errors/errors';
+import { quoteField } from '../errors/sanitize';
 import { requireText } from '../errors/require-text';
 import { fieldsOf } from '../http/json';
 import { MESSAGES_HINT } from './response-input';
@@ -76,8 +77,7 @@ function checkedResponse(answer: Answer): ModelResponse {
 function withReadableText(error: unknown, json: unknown): unknown {
 	const { output } = fieldsOf(json);
 	const text = outputText({ output: Array.isArray(output) ? output.map(fieldsOf) : [] });
-	if (error instanceof AnswerError && text !== '') error.facts.partialText = text;
-	return error;
+	return error instanceof AnswerError && text !== '' ? error.with({ partialText: text }) : error;
 }
 
 function failedResponse(
@@ -86,8 +86,7 @@ function failedResponse(
 	requestId: string | undefined,
 ): AnswerError {
 	const error = fieldsOf(response.error);
-	const text = (value: unknown) =>
-		typeof value === 'string' && value !== '' ? quotable(client.redact(value)) : undefined;
+	const text = (value: unknown) => quoteField(client.redact, value);
 	return new AnswerError(
 		`The model’s response ${response.status === 'failed' ? 'failed' : 'was cancelled'}: ${text(error.message) ?? 'the gateway gave no reason'}`,
 		{

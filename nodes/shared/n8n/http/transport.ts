@@ -6,7 +6,7 @@ import type {
 	IN8nHttpFullResponse,
 	ISupplyDataFunctions,
 } from 'n8n-workflow';
-import { unlessAborted } from '../../api/http/abort';
+import { RequestAborted, unlessAborted } from '../../api/http/abort';
 import {
 	faultKind,
 	TransportFault,
@@ -125,7 +125,7 @@ async function inTime<T>(
 
 /**
  * Ends a request whose caller has left.
- * @throws {TransportFault} the signal is aborted
+ * @throws {RequestAborted} the signal is aborted
  */
 async function unlessCancelled<T>(
 	cancel: AbortSignal | undefined,
@@ -137,7 +137,7 @@ async function unlessCancelled<T>(
 		return await unlessAborted(begin(), cancel);
 	} catch (error) {
 		if (cancel.aborted) connection.abort();
-		throw cancel.aborted ? new TransportFault('cancelled') : error;
+		throw cancel.aborted ? new RequestAborted() : error;
 	}
 }
 
@@ -185,7 +185,8 @@ async function* readChunks(body: Readable): AsyncGenerator<Uint8Array> {
 		for await (const chunk of body) yield chunk as Uint8Array;
 	} catch (error) {
 		const fault = transportFault(error);
-		throw fault instanceof TransportFault ? fault : new TransportFault('lost');
+		const isKnown = fault instanceof TransportFault || fault instanceof RequestAborted;
+		throw isKnown ? fault : new TransportFault('lost');
 	}
 }
 
@@ -202,6 +203,7 @@ export function transportFault(error: unknown): unknown {
 	const innermost = (field: 'code' | 'syscall') =>
 		chain.map((cause) => cause[field]).findLast((found) => typeof found === 'string');
 	const code = innermost('code');
+	if (code === 'ERR_CANCELED') return new RequestAborted();
 	const known = code !== undefined || chain.some((cause) => cause.isAxiosError === true);
 	return known ? new TransportFault(faultKind(code, innermost('syscall')), code) : error;
 }

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { CancelledError, ModelAccessError, NetworkError } from '../../api/errors/errors';
-import type { Redact } from '../../api/errors/from-reply';
+import { redactError, type Redact } from '../../api/errors/sanitize';
 import { Turnstile, type Place } from '../../api/http/rate-limit-queue';
 import { ChunkRelay } from './stream-relay';
-import { errorDetails, nodeError, redacted, type Remains, type TaskRecord } from '../errors';
+import { errorDetails, nodeError, type Remains, type TaskRecord } from '../errors';
 import { Ledger, type PaidWork } from './resume-store';
 
 /** One item at work. */
@@ -103,7 +103,7 @@ export class Run {
 			this.relay?.end(index);
 			return output.map((item) => ({ ...item, pairedItem: { item: index } }));
 		} catch (thrown) {
-			const error = redacted(thrown, this.redact);
+			const error = redactError(thrown, this.redact);
 			this.relay?.end(index, nodeError(this.context.getNode(), error, index).message);
 			return this.failed(error, itemRun);
 		} finally {

@@ -1,0 +1,61 @@
+import { ModelAccessError, type FailureFacts } from './errors';
+
+/** Takes secrets out of text. */
+export type Redact = (text: string) => string;
+
+/** Longest piece of text from outside that a message quotes, in characters. */
+const LONGEST_QUOTE = 500;
+
+/**
+ * Makes text from outside fit for a message: one line, no control characters, of bounded length.
+ * @param text what the gateway, a proxy or a storage host sent
+ * @param longest characters
+ */
+export function quotable(text: string, longest = LONGEST_QUOTE): string {
+	const line = text
+		.slice(0, longest * 4)
+		// eslint-disable-next-line no-control-regex
+		.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
+		.replace(/ {2,}/g, ' ')
+		.trim();
+	return line.length > longest ? `${line.slice(0, longest).trimEnd()}…` : line;
+}
+
+/**
+ * A field of a gateway's answer, fit for a message: without secrets, and as {@link quotable} makes it.
+ * @returns undefined if the field is no text, or empty
+ */
+export function quoteField(redact: Redact, value: unknown, longest?: number): string | undefined {
+	return typeof value === 'string' && value !== '' ? quotable(redact(value), longest) : undefined;
+}
+
+/**
+ * Takes secrets out of everything that an error shows: a gateway or proxy may have echoed the key.
+ * @returns a new error of the same class; an error that is not ours is changed in place
+ */
+export function redactError(error: unknown, redact: Redact): unknown {
+	if (error instanceof ModelAccessError) return redactOwn(error, redact);
+	if (!(error instanceof Error)) return error;
+	error.message = redact(error.message);
+	if (error.stack !== undefined) error.stack = redact(error.stack);
+	return Object.assign(error, redactTexts(error, redact));
+}
+
+function redactOwn(error: ModelAccessError, redact: Redact): ModelAccessError {
+	const facts = redactTexts(error.facts, redact) as Partial<FailureFacts>;
+	const clean = error.with(facts, redact(error.message));
+	if (error.stack !== undefined) clean.stack = redact(error.stack);
+	return clean;
+}
+
+/** The fields that are texts, or lists of them. */
+function redactTexts(fields: object, redact: Redact): Record<string, unknown> {
+	const texts = Object.entries(fields).flatMap(([name, value]: [string, unknown]) => {
+		if (typeof value === 'string') return [[name, redact(value)]];
+		return Array.isArray(value) ? [[name, value.map((one) => redactText(one, redact))]] : [];
+	});
+	return Object.fromEntries(texts) as Record<string, unknown>;
+}
+
+const redactText = (value: unknown, redact: Redact): unknown =>
+	typeof value === 'string' ? redact(value) : value;

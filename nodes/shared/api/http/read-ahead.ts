@@ -1,0 +1,26 @@
+/**
+ * Reads the first pieces of a stream.
+ * @param isEnough looks at the pieces so far
+ * @returns the pieces; fewer than asked for if the stream ended
+ */
+export async function readAhead<T>(
+	stream: AsyncGenerator<T>,
+	isEnough: (pieces: readonly T[]) => boolean,
+): Promise<T[]> {
+	const pieces: T[] = [];
+	while (!isEnough(pieces)) {
+		const { done, value } = await stream.next();
+		if (done) break;
+		pieces.push(value);
+	}
+	return pieces;
+}
+
+/** The stream as if nothing had been read of it. */
+export async function* withPieces<T>(
+	pieces: readonly T[],
+	rest: AsyncGenerator<T>,
+): AsyncGenerator<T> {
+	yield* pieces;
+	yield* rest;
+}

@@ -1,0 +1,134 @@
+import { adviceFor, type Sentence } from '../errors/advice';
+import { DownloadError } from '../errors/errors';
+import { unixTime } from '../http/clock';
+import { retryAfterSeconds } from '../http/retry-after';
+import { header, type FaultKind, type Headers, type TransportFault } from '../http/transport';
+import { IMAGE_TYPE_BYTES } from './image-type';
+
+/** Why one attempt brought no image. */
+export class DownloadFailure extends Error {
+	constructor(
+		message: string,
+		readonly mayRetry: boolean,
+		private readonly advice: Sentence,
+		private readonly reply: { httpStatus?: number; retryAfter?: number } = {},
+	) {
+		super(message);
+	}
+
+	/** @param controls what an advice may name */
+	toError(host: string, controls: ReadonlySet<string> | undefined): DownloadError {
+		return new DownloadError(`The image could not be downloaded from ${host}: ${this.message}`, {
+			advice: adviceFor([this.advice, PAID_FOR], controls),
+			retryable: this.mayRetry,
+			...this.reply,
+		});
+	}
+}
+
+export const LATER = 'This is a fault of the storage host or the network.';
+
+export const ASK_OPERATOR = 'Ask the gateway’s operator.';
+
+const PAID_FOR =
+	'The image is done and paid for: fetch it with Task → Get and its task ID, without submitting it again.';
+
+/**
+ * For a file whose first bytes are those of no image.
+ * @param start the first bytes
+ * @param announced bytes that the storage host named; NaN if it named none
+ */
+export function notAnImage(headers: Headers, start: Uint8Array, announced: number) {
+	if (start.length === 0) return new DownloadFailure('the file is empty', true, LATER);
+	if (start.length < IMAGE_TYPE_BYTES && start.length < announced) {
+		return incomplete(start.length, announced);
+	}
+	return new DownloadFailure(
+		`${nameContent(headers)} came in place of an image`,
+		false,
+		'Open the image_url of the task in a browser to see what the storage host answers.',
+	);
+}
+
+function nameContent(headers: Headers): string {
+	const contentType = header(headers, 'content-type') ?? '';
+	if (/html/i.test(contentType)) return 'a web page (HTML)';
+	return /json/i.test(contentType) ? 'JSON' : 'something else';
+}
+
+/** For a file with fewer bytes than the storage host named. */
+export function incomplete(size: number, announced: number): DownloadFailure {
+	return new DownloadFailure(`only ${size} of ${announced} bytes arrived`, true, LATER);
+}
+
+/** For a file of unknown length that lacks the end of its type. */
+export function cutOff(extension: string, size: number): DownloadFailure {
+	return new DownloadFailure(
+		`only a part of the ${extension} file arrived (${size} bytes, without its end)`,
+		true,
+		`${LATER} Where the image_url shows the whole picture in a browser, switch Download Images off and fetch it with an HTTP Request node.`,
+	);
+}
+
+/** For a file above the limit, in bytes. */
+export function tooLarge(maxBytes: number): DownloadFailure {
+	const megabytes = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
+	return new DownloadFailure(`it is larger than Max File Size (${megabytes} MB)`, false, {
+		having: 'Max File Size',
+		say: 'Raise the Max File Size option.',
+	});
+}
+
+const LINK_IS_GONE = [403, 404, 410];
+
+/**
+ * For a reply of the storage host that is no success.
+ * @param expiresAt when the link ends, Unix seconds
+ * @param now milliseconds since the epoch
+ */
+export function fromStatus(
+	{ status, headers }: { status: number; headers: Headers },
+	expiresAt: number | undefined,
+	now: number,
+): DownloadFailure {
+	if (LINK_IS_GONE.includes(status)) return linkIsGone(status, expiresAt);
+	const mayRetry = status === 408 || status === 429 || status >= 500;
+	return new DownloadFailure(`HTTP ${status}`, mayRetry, mayRetry ? LATER : ASK_OPERATOR, {
+		httpStatus: status,
+		retryAfter: mayRetry ? retryAfterSeconds(headers, now) : undefined,
+	});
+}
+
+function linkIsGone(httpStatus: number, expiresAt: number | undefined): DownloadFailure {
+	const until = expiresAt === undefined ? '' : ` (it ends at ${unixTime(expiresAt)})`;
+	return new DownloadFailure(
+		`HTTP ${httpStatus}, the link may have expired${until}`,
+		false,
+		'Download pictures before expires_at of their task.',
+		{ httpStatus },
+	);
+}
+
+const FAULTS: Record<FaultKind, [problem: string, mayRetry: boolean, advice: string]> = {
+	unreached: ['the host cannot be reached', true, 'Check that this machine may connect to it.'],
+	timeout: ['it did not answer in time', true, LATER],
+	lost: ['the connection was lost', true, LATER],
+	certificate: [
+		'its TLS certificate is not accepted',
+		false,
+		'Ask the gateway’s operator; verification is not switched off.',
+	],
+	tls: ['it does not speak TLS as https needs it', false, ASK_OPERATOR],
+	blocked: [
+		'n8n’s own protection refuses to connect to its address',
+		false,
+		'The address is in a private network that this n8n instance does not allow (SSRF protection). Ask its administrator to allow the host.',
+	],
+};
+
+/** For a missing reply. */
+export function fromFault({ kind, code }: TransportFault): DownloadFailure {
+	const [problem, mayRetry, advice] = FAULTS[kind];
+	const reason = code === undefined ? problem : `${problem} (${code})`;
+	return new DownloadFailure(reason, mayRetry, advice);
+}
