@@ -2,7 +2,8 @@ import { AnswerError } from '../shared/api/errors/errors';
 import { quotable } from '../shared/api/errors/sanitize';
 import { fieldsOf, parseJson } from '../shared/api/http/json';
 import type { CreatedResponse } from '../shared/api/responses/response';
-import { incompleteReason, spokenText } from '../shared/api/responses/response-output';
+import { incompleteReason } from '../shared/api/responses/incomplete';
+import { spokenText } from '../shared/api/responses/response-output';
 import type { ModelResponse } from '../shared/api/schemas';
 import type { FinishReason, MessageContent, TokenUsage } from './sdk';
 

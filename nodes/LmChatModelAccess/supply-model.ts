@@ -8,7 +8,7 @@ import type {
 } from 'n8n-workflow';
 import type { Redact } from '../shared/api/errors/sanitize';
 import { requireText } from '../shared/api/errors/require-text';
-import { incompleteReason } from '../shared/api/responses/response-output';
+import { incompleteReason } from '../shared/api/responses/incomplete';
 import type { Time } from '../shared/api/http/clock';
 import { connect } from '../shared/n8n/http/connection';
 import { controlsOf } from '../shared/n8n/fields/option-names';

@@ -9,8 +9,8 @@ import {
 import { findModels, listModels } from '../../nodes/shared/api/models/models';
 import { pictureOutput, picturesOf } from '../../nodes/shared/api/images/task-images';
 import { createResponse } from '../../nodes/shared/api/responses/response';
+import { incompleteReason } from '../../nodes/shared/api/responses/incomplete';
 import {
-	incompleteReason,
 	outputPictures,
 	outputText,
 	simplifyResponse,

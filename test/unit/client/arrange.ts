@@ -1,6 +1,7 @@
 import { EVERY_CONTROL } from '../../../nodes/shared/api/errors/advice';
 import { keyRedactor } from '../../../nodes/shared/api/credential/api-key';
 import { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
+import { RequestAborted } from '../../../nodes/shared/api/http/abort';
 import type { Client } from '../../../nodes/shared/api/http/request';
 import {
 	TransportFault,
@@ -20,7 +21,7 @@ export const START = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;
 
 /** What the gateway does with one request: answers, or leaves it without an answer. */
-export type Exchange = GatewayReply | TransportFault;
+export type Exchange = GatewayReply | TransportFault | RequestAborted;
 
 /** A gateway that answers as scripted and writes down what it was sent, and when. */
 export class ScriptedTransport implements Transport {
@@ -41,7 +42,7 @@ export class ScriptedTransport implements Transport {
 		this.during();
 		const next = this.script.shift() ?? this.then;
 		if (!next) throw new Error(`request ${this.sent.length} is one more than the script has`);
-		if (next instanceof TransportFault) throw next;
+		if (next instanceof Error) throw next;
 		return next;
 	}
 
@@ -63,6 +64,9 @@ export function reply(
 		body: json ? JSON.stringify(body) : body,
 	};
 }
+
+/** The request was canceled on its way. */
+export const aborted = () => new RequestAborted();
 
 /** No reply. */
 export function fault(kind: FaultKind, code?: string, detail?: string): TransportFault {

@@ -1,7 +1,7 @@
 import { CancelledError } from '../../../nodes/shared/api/errors/errors';
 import { request } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
-import { arrange, fail, failureOf, fault, reply, START, type Exchange } from './arrange';
+import { aborted, arrange, fail, failureOf, fault, reply, START, type Exchange } from './arrange';
 
 type Client = Parameters<typeof request>[0];
 
@@ -59,7 +59,7 @@ test.each<[string, Exchange, RequestKind, message: string, doubt: RegExp]>([
 
 test.each([
 	['lost', fault('lost')],
-	['canceled', fault('cancelled', 'ERR_CANCELED')],
+	['canceled', aborted()],
 	['timed out', fault('timeout')],
 	['not connected', fault('unreached')],
 	['answered by 503', reply(503)],
@@ -75,7 +75,7 @@ test.each<[RequestKind, RegExp]>([
 	['response', /^The request may have been executed and charged/],
 	['image', /^An image task may exist and be charged/],
 ])('while a %s is under way says that it may cost money', async (kind, advice) => {
-	const { work } = await cancelDuring(fault('cancelled'), kind);
+	const { work } = await cancelDuring(aborted(), kind);
 	const { facts } = await failureOf(work);
 	expect(facts.advice).toMatch(advice);
 	expect(facts).toMatchObject({ inDoubt: true, retryable: false });
@@ -95,7 +95,7 @@ test('a cancel of what is under way alone, as of a stream, ends the request too'
 
 test('a transport that reports a cancel is believed, whatever the signal says', async () => {
 	for (const more of [{}, { signal: undefined }]) {
-		const { error, sent } = await fail([fault('cancelled')], sending(), more);
+		const { error, sent } = await fail([aborted()], sending(), more);
 		expect(error).toBeInstanceOf(CancelledError);
 		expect(sent).toHaveLength(1);
 	}

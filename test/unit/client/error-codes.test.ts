@@ -16,7 +16,6 @@ const CODES: Array<[FaultKind, codes: string]> = [
 	['certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
 	['certificate', 'ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_X HOSTNAME_MISMATCH CRL_HAS_EXPIRED'],
 	['tls', 'EPROTO'],
-	['cancelled', 'ERR_CANCELED'],
 	['lost', 'ECONNRESET EPIPE UND_ERR_SOCKET'],
 	// Unknown: of what may have been executed nothing is sent again.
 	['lost', 'ESOMETHINGNEW econnrefused XCERT_ EPROTONOSUPPORT'],

@@ -1,7 +1,7 @@
 import { downloadPicture, type DownloadSettings } from '../../../nodes/shared/api/images/download';
 import { CancelledError, DownloadError } from '../../../nodes/shared/api/errors/errors';
 import { TransportFault, type FaultKind } from '../../../nodes/shared/api/http/transport';
-import { arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
+import { aborted, arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
 import { ScriptedStorage, type Stored } from './stored-images';
 
 const SIGNED_URL = 'https://store.example:8443/bucket/1.png?X-Signature=s3cr3t&expires=1';
@@ -378,7 +378,7 @@ describe('A cancel', () => {
 	});
 
 	test('that the storage host’s side reports is believed', async () => {
-		const { failure, begin, storage } = start([fault('cancelled', 'ERR_CANCELED')]);
+		const { failure, begin, storage } = start([aborted()]);
 		await expect(failure(begin())).resolves.toBeInstanceOf(CancelledError);
 		expect(storage.opened).toHaveLength(1);
 	});

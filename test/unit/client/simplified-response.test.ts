@@ -1,6 +1,6 @@
 import { AnswerError } from '../../../nodes/shared/api/errors/errors';
+import { incompleteReason } from '../../../nodes/shared/api/responses/incomplete';
 import {
-	incompleteReason,
 	outputPictures,
 	outputText,
 	simplifyResponse,

@@ -1,3 +1,4 @@
+import type { RequestAborted } from '../../../nodes/shared/api/http/abort';
 import type { Storage, StoredReply } from '../../../nodes/shared/api/images/download';
 import { TransportFault, type Headers } from '../../../nodes/shared/api/http/transport';
 import type { VirtualTime } from '../../../scripts/engine/virtual-time';
@@ -9,6 +10,7 @@ export type Step = Uint8Array | { pause: number } | TransportFault;
 export type Stored =
 	| { status: number; headers?: Headers; body?: Step[] }
 	| TransportFault
+	| RequestAborted
 	| 'silence';
 
 /** What lies in the host's storage after a download. */
@@ -41,13 +43,13 @@ export class ScriptedStorage implements Storage<Saved> {
 		const next = this.script.length > 1 ? this.script.shift() : this.script[0];
 		if (next === undefined) throw new Error('nothing is stored');
 		if (next === 'silence') return await aborted(signal);
-		if (next instanceof TransportFault) throw next;
+		if (next instanceof Error) throw next;
 		this.connections++;
 		return this.reply(next, signal);
 	}
 
 	private reply(
-		{ status, headers = {}, body = [] }: Exclude<Stored, TransportFault | 'silence'>,
+		{ status, headers = {}, body = [] }: Exclude<Stored, Error | 'silence'>,
 		signal: AbortSignal,
 	): StoredReply<Saved> {
 		let open = true;

@@ -5,7 +5,7 @@ import {
 	StatusError,
 	StreamError,
 } from '../../../nodes/shared/api/errors/errors';
-import { fault, KEY, shown } from './arrange';
+import { aborted, fault, KEY, shown } from './arrange';
 import {
 	bytes,
 	completed,
@@ -240,7 +240,7 @@ describe('A stream that breaks off', () => {
 		],
 		[
 			'by a cancel that the transport reports',
-			() => once(fault('cancelled')),
+			() => once(aborted()),
 			CancelledError,
 			'The execution was canceled after a request had been sent',
 			'Once upon',

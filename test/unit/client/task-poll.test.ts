@@ -13,7 +13,7 @@ import {
 	type PollState,
 } from '../../../nodes/shared/api/images/image-task';
 import type { ImageTask } from '../../../nodes/shared/api/schemas';
-import { fail, fault, reply, START, succeed, type Exchange } from './arrange';
+import { aborted, fail, fault, reply, START, succeed, type Exchange } from './arrange';
 
 const polling =
 	(taskId = 'task_1') =>
@@ -71,7 +71,7 @@ describe('A poll', () => {
 		['HTML', reply(200, '<html>'), AnswerError, ACCEPTED],
 		['no JSON', reply(200, ''), AnswerError, ACCEPTED],
 		['no status', reply(200, { task_id: 'task_1' }), AnswerError, ACCEPTED],
-		['a cancel', fault('cancelled'), CancelledError, /^Nothing more was sent/],
+		['a cancel', aborted(), CancelledError, /^Nothing more was sent/],
 	])('that fails (%s) keeps the task’s ID', async (_, always, kind, advice) => {
 		const { error } = await fail(always, polling());
 		expect(error).toBeInstanceOf(kind);

@@ -1,4 +1,5 @@
-import { AnswerError, quotable } from '../../../nodes/shared/api/errors/errors';
+import { AnswerError } from '../../../nodes/shared/api/errors/errors';
+import { quotable } from '../../../nodes/shared/api/errors/sanitize';
 import { request } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { checkAnswer, modelListSchema, responseSchema } from '../../../nodes/shared/api/schemas';

@@ -7,12 +7,9 @@ import {
 	createResponse,
 	type CreatedResponse,
 } from '../../../shared/api/responses/response';
+import { incompleteReason } from '../../../shared/api/responses/incomplete';
 import { inputFromJson } from '../../../shared/api/responses/response-input';
-import {
-	incompleteReason,
-	outputText,
-	simplifyResponse,
-} from '../../../shared/api/responses/response-output';
+import { outputText, simplifyResponse } from '../../../shared/api/responses/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 import type { PaidWork } from '../../../shared/n8n/runner/resume-store';

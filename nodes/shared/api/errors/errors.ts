@@ -42,10 +42,11 @@ export class ModelAccessError extends Error {
 
 	/**
 	 * The same failure with more known about it: a new error of the same class.
-	 * @param learned wins over what was known
+	 * @param learned wins over what was known; a value that is undefined counts as not given
 	 */
 	with(learned: Partial<FailureFacts>, message = this.message): this {
-		const facts = { ...this.facts, ...learned };
+		const given = Object.entries(learned).filter(([, value]) => value !== undefined);
+		const facts = { ...this.facts, ...Object.fromEntries(given) };
 		// Past the constructors of subclasses, which make the message and facts of a new failure.
 		return Reflect.construct(ModelAccessError, [message, facts], this.constructor) as this;
 	}
@@ -66,7 +67,11 @@ export class InputError extends ModelAccessError {
 	 * @param problem one sentence without the field's name: `is empty`
 	 * @param advice the way out
 	 */
-	constructor(field: string, problem: string, advice: string) {
+	constructor(
+		readonly field: string,
+		problem: string,
+		advice: string,
+	) {
 		super(`${field} ${problem}`, { advice, retryable: false });
 	}
 

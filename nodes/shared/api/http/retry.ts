@@ -127,7 +127,14 @@ export interface RetryBounds {
 }
 
 /** What one attempt brought: a value, or the error and whether another attempt may follow. */
-export type Attempt<T> = { value: T } | { error: ModelAccessError; mayRetry: boolean };
+export type Attempt<T> =
+	| { value: T }
+	| {
+			error: ModelAccessError;
+			mayRetry: boolean;
+			/** For logs; the error's message if it is absent. */
+			reason?: string;
+	  };
 
 /**
  * The one loop that sends something again: as often as `maxRetries` allows, after the time that the
@@ -144,12 +151,12 @@ export async function sendWithRetry<T>(
 	for (let retries = 0; ; retries++) {
 		const attempt = await sendOnce();
 		if ('value' in attempt) return attempt.value;
-		const { error, mayRetry } = attempt;
+		const { error, mayRetry, reason = error.message } = attempt;
 		if (!mayRetry || retries >= maxRetries) throw error;
 		const { retryAfter } = error.facts;
 		const waitMs = retryAfter !== undefined ? retryAfter * 1000 : backoffMs(retries, time.random());
 		if (time.now() + waitMs > deadline) throw notWaitedFor(error);
-		onRetry?.({ reason: error.message, waitMs, attempt: retries + 1 });
+		onRetry?.({ reason, waitMs, attempt: retries + 1 });
 		await pause(bounds, waitMs);
 	}
 }

@@ -88,7 +88,8 @@ export async function downloadPicture<File>(
 		} catch (error) {
 			if (!(error instanceof DownloadFailure)) throw error;
 			const host = parseWebUrl(url)?.host ?? 'an unknown host';
-			return { error: error.toError(host, client.controls), mayRetry: error.mayRetry };
+			const { mayRetry, message: reason } = error;
+			return { error: error.toError(host, client.controls), mayRetry, reason };
 		}
 	});
 }
@@ -199,10 +200,10 @@ class Content {
 		}
 		// A file of the length that was named is whole. Its own end decides if no length was named,
 		// or a wrong one.
-		if (this.size === this.announced || this.end.reached) return;
-		throw this.size < this.announced
-			? incomplete(this.size, this.announced)
-			: cutOff(this.type.extension, this.size);
+		const { size, announced, end } = this;
+		if (size === announced) return;
+		if (size < announced && !end.seen) throw incomplete(size, announced);
+		if (!end.reached) throw cutOff(this.type.extension, size);
 	}
 }
 

@@ -65,10 +65,10 @@ class Find implements Step {
 }
 
 /**
- * A walk from a file's start to its end, which gets the bytes that it takes. It ends where the file
- * does, or where nothing more can be told.
+ * A walk from a file's start to its end, which gets the bytes that it takes. It returns whether it
+ * saw the end; if not, nothing more can be told.
  */
-type Walk = Generator<Step, void, Uint8Array>;
+type Walk = Generator<Step, boolean, Uint8Array>;
 
 const WALKS: Record<string, () => Walk> = {
 	'image/png': png,
@@ -93,6 +93,7 @@ const NO_BYTES = new Uint8Array();
 export class ImageEnd {
 	private readonly walk?: Walk;
 	private step?: Step;
+	private sawEnd = false;
 
 	/** @param mimeType as `imageType` tells it */
 	constructor(mimeType: string) {
@@ -100,9 +101,14 @@ export class ImageEnd {
 		this.goOn();
 	}
 
-	/** Whether the file may end after the bytes that have passed. */
+	/** Whether the file may end after the bytes that have passed: its end was seen, or can't be told. */
 	get reached(): boolean {
 		return this.step === undefined || this.step.mayEnd === true;
+	}
+
+	/** Whether the file's end was seen. */
+	get seen(): boolean {
+		return this.sawEnd || this.step?.mayEnd === true;
 	}
 
 	/** Takes note of the next bytes. */
@@ -116,7 +122,9 @@ export class ImageEnd {
 	/** Hands the walk what it took, until it asks for bytes that have not passed yet. */
 	private goOn() {
 		do {
-			this.step = this.walk?.next(this.step?.bytes ?? NO_BYTES).value ?? undefined;
+			const next = this.walk?.next(this.step?.bytes ?? NO_BYTES);
+			this.step = next?.done === false ? next.value : undefined;
+			this.sawEnd = next?.done === true && next.value;
 		} while (this.step?.done);
 	}
 }
@@ -135,7 +143,7 @@ function* png(): Walk {
 	for (;;) {
 		const head = yield new Take(8);
 		const name = text(head, 4);
-		if (name === 'IEND' || !NAME.test(name)) return;
+		if (name === 'IEND' || !NAME.test(name)) return name === 'IEND';
 		yield new Skip(view(head).getUint32(0) + 4);
 	}
 }
@@ -152,14 +160,16 @@ function* jpeg(): Walk {
 		yield new Find(0xff);
 		let marker = 0xff;
 		while (marker === 0xff) [marker = 0] = yield new Take(1);
-		if (marker === END_OF_IMAGE) return;
+		if (marker === END_OF_IMAGE) return true;
 		const standsAlone = marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8);
 		if (standsAlone) continue;
 		const length = view(yield new Take(2)).getUint16(0);
-		if (length < 2) return;
+		if (length < 2) return false;
 		yield new Skip(length - 2);
 	}
 }
+
+const TRAILER = 0x3b;
 
 /** Blocks of sub-blocks; the last is the trailer, which some encoders leave out (GIF89a, 15 to 27). */
 function* gif(): Walk {
@@ -176,7 +186,7 @@ function* gif(): Walk {
 			yield new Skip(colorBytes(image[8]) + 1);
 			images++;
 		} else {
-			return;
+			return kind === TRAILER;
 		}
 		for (let size = 1; size > 0; ) {
 			[size = 0] = yield new Take(1);
@@ -192,7 +202,9 @@ const MISCOUNTED = 8;
 function* webp(): Walk {
 	const head = yield new Take(12);
 	const size = view(head).getUint32(4, true);
-	if (size < 0xffffffff) yield new Skip(size + 8 - 12 - MISCOUNTED);
+	if (size === 0xffffffff) return false;
+	yield new Skip(size + 8 - 12 - MISCOUNTED);
+	return true;
 }
 
 /**
@@ -205,7 +217,7 @@ function* boxes(): Walk {
 		const head: Uint8Array = yield new Take(8, described);
 		const size = view(head).getUint32(0);
 		name = text(head, 4);
-		if (!NAME.test(name)) return;
+		if (!NAME.test(name)) return false;
 		described ||= name === 'meta';
 		if (size === 1) {
 			const long = view(yield new Take(8)).getBigUint64(0);
@@ -213,7 +225,8 @@ function* boxes(): Walk {
 		} else if (size >= 8) {
 			yield new Skip(size - 8);
 		} else {
-			return;
+			return false;
 		}
 	}
+	return true;
 }

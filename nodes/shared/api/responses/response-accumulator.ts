@@ -4,13 +4,13 @@ import type { StreamEvent } from './event-stream';
 /** How a stream of a response ended. */
 export type StreamEnd =
 	/** `response.completed` or `response.incomplete`: here is the response. */
-	| { kind: 'response'; response: Record<string, unknown> }
+	| { kind: 'response'; response: Fields }
 	/** `response.failed` or `error`: here is what the gateway says. */
-	| { kind: 'error'; error: Record<string, unknown> };
+	| { kind: 'error'; error: Fields };
 
 /** An output item as its events tell it. */
 interface Told {
-	item: Record<string, unknown>;
+	item: Fields;
 	/** Whether this is its final form. */
 	done: boolean;
 }
@@ -23,15 +23,47 @@ interface Part {
 	text: Text;
 }
 
+type Fields = Record<string, unknown>;
+
+/** What an event of one kind does; it returns the end of the stream if it is one. */
+type Handler = (
+	assembly: ResponseAssembly,
+	fields: Fields,
+	onText: (text: string) => void,
+) => StreamEnd | undefined | void;
+
 /**
  * Puts a response together from its events. Events are understood by `type`, or by the event's
- * name where the JSON has none; kinds that are not known pass silently.
+ * name if the JSON has none; kinds that are not known pass silently.
  *
  * It holds the text and the items, and nothing of the events themselves.
  * @see contract, "Events"
  */
 export class ResponseAssembly {
-	private started: Record<string, unknown> = {};
+	private static readonly HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+		['response.created', (to, fields) => to.begin(fields)],
+		['response.in_progress', (to, fields) => to.begin(fields)],
+		['response.output_item.added', (to, fields) => to.setItem(fields, false)],
+		['response.output_item.done', (to, fields) => to.setItem(fields, true)],
+		['response.output_text.delta', (to, fields, tell) => to.addText(fields, 'output_text', tell)],
+		['response.refusal.delta', (to, fields, tell) => to.addText(fields, 'refusal', tell)],
+		['response.output_text.done', (to, fields) => to.settle(fields, 'output_text', fields.text)],
+		['response.refusal.done', (to, fields) => to.settle(fields, 'refusal', fields.refusal)],
+		['response.function_call_arguments.delta', (to, fields) => to.call(fields).add(fields.delta)],
+		[
+			'response.function_call_arguments.done',
+			(to, fields) => to.call(fields).settle(fields.arguments),
+		],
+		['response.completed', (to, fields) => to.finish(fields, 'completed')],
+		['response.incomplete', (to, fields) => to.finish(fields, 'incomplete')],
+		[
+			'response.failed',
+			(_, fields) => asError(errorOf({ ...fields, ...fieldsOf(fields.response) })),
+		],
+		['error', (_, fields) => asError({ ...fields, ...errorOf(fields) })],
+	]);
+
+	private started: Fields = {};
 	private readonly items = new Map<number, Told>();
 	private readonly parts = new Map<string, Part>();
 	private readonly calls = new Map<number, Text>();
@@ -43,50 +75,12 @@ export class ResponseAssembly {
 	 * @param onText told of each piece of text, as it comes
 	 * @returns how the stream ended, if this was its end
 	 */
-	take(event: StreamEvent, onText?: (text: string) => void): StreamEnd | undefined {
+	take(event: StreamEvent, onText: (text: string) => void = () => {}): StreamEnd | undefined {
 		const json = parseJson(event.data);
 		if (typeof json !== 'object' || json === null) return undefined;
-		const fields = json as Record<string, unknown>;
-		const type = kindOf(event, fields);
-		switch (type) {
-			case 'response.created':
-			case 'response.in_progress':
-				this.started = fieldsOf(fields.response);
-				return undefined;
-			case 'response.output_item.added':
-			case 'response.output_item.done':
-				this.items.set(indexOf(fields), {
-					item: fieldsOf(fields.item),
-					done: type === 'response.output_item.done',
-				});
-				return undefined;
-			case 'response.output_text.delta':
-			case 'response.refusal.delta':
-				this.text(fields, type).add(fields.delta);
-				if (typeof fields.delta === 'string') onText?.(fields.delta);
-				return undefined;
-			case 'response.output_text.done':
-				this.text(fields, type).settle(fields.text);
-				return undefined;
-			case 'response.refusal.done':
-				this.text(fields, type).settle(fields.refusal);
-				return undefined;
-			case 'response.function_call_arguments.delta':
-				this.call(fields).add(fields.delta);
-				return undefined;
-			case 'response.function_call_arguments.done':
-				this.call(fields).settle(fields.arguments);
-				return undefined;
-			case 'response.completed':
-			case 'response.incomplete':
-				return { kind: 'response', response: this.finished(fieldsOf(fields.response), type) };
-			case 'response.failed':
-				return { kind: 'error', error: errorOf({ ...fields, ...fieldsOf(fields.response) }) };
-			case 'error':
-				return { kind: 'error', error: { ...fields, ...errorOf(fields) } };
-			default:
-				return undefined;
-		}
+		const fields = json as Fields;
+		const handler = ResponseAssembly.HANDLERS.get(kindOf(event, fields) ?? '');
+		return handler?.(this, fields, onText) ?? undefined;
 	}
 
 	/** All text so far, refusals included. */
@@ -96,8 +90,24 @@ export class ResponseAssembly {
 			.join('');
 	}
 
-	private text(fields: Record<string, unknown>, type: string): Text {
-		const kind = type.startsWith('response.refusal') ? 'refusal' : 'output_text';
+	private begin(fields: Fields) {
+		this.started = fieldsOf(fields.response);
+	}
+
+	private setItem(fields: Fields, done: boolean) {
+		this.items.set(indexOf(fields), { item: fieldsOf(fields.item), done });
+	}
+
+	private addText(fields: Fields, kind: Part['kind'], tell: (text: string) => void) {
+		this.text(fields, kind).add(fields.delta);
+		if (typeof fields.delta === 'string') tell(fields.delta);
+	}
+
+	private settle(fields: Fields, kind: Part['kind'], whole: unknown) {
+		this.text(fields, kind).settle(whole);
+	}
+
+	private text(fields: Fields, kind: Part['kind']): Text {
 		const item = indexOf(fields);
 		const index = typeof fields.content_index === 'number' ? fields.content_index : 0;
 		const { growing } = this;
@@ -115,7 +125,7 @@ export class ResponseAssembly {
 		}));
 	}
 
-	private call(fields: Record<string, unknown>): Text {
+	private call(fields: Fields): Text {
 		return entry(this.calls, indexOf(fields), () => new Text());
 	}
 
@@ -123,20 +133,20 @@ export class ResponseAssembly {
 		return [...this.parts.values()].sort((a, b) => a.item - b.item || a.index - b.index);
 	}
 
-	/** The final response wins; where its output is empty, what came on the way stands in. */
-	private finished(final: Record<string, unknown>, type: string): Record<string, unknown> {
-		const status = type === 'response.completed' ? 'completed' : 'incomplete';
-		const whole = { ...this.started, ...final };
-		const output =
-			Array.isArray(final.output) && final.output.length > 0 ? final.output : undefined;
-		return {
-			...whole,
+	/** The final response wins; if its output is empty, what came on the way stands in. */
+	private finish(fields: Fields, status: string): StreamEnd {
+		const final = fieldsOf(fields.response);
+		const hasOutput = Array.isArray(final.output) && final.output.length > 0;
+		const response = {
+			...this.started,
+			...final,
 			status: typeof final.status === 'string' ? final.status : status,
-			output: output ?? this.gathered(),
+			output: hasOutput ? final.output : this.gathered(),
 		};
+		return { kind: 'response', response };
 	}
 
-	private gathered(): Array<Record<string, unknown>> {
+	private gathered(): Fields[] {
 		const parts = this.partsInOrder();
 		const byItem = new Map<number, Part[]>();
 		for (const part of parts) entry(byItem, part.item, () => []).push(part);
@@ -147,7 +157,7 @@ export class ResponseAssembly {
 			.filter(({ type }) => typeof type === 'string');
 	}
 
-	private item(index: number, parts: Part[]): Record<string, unknown> {
+	private item(index: number, parts: Part[]): Fields {
 		const { item, done } = this.items.get(index) ?? { item: {}, done: false };
 		const call = this.calls.get(index);
 		if (call) return { type: 'function_call', ...item, arguments: call.value || item.arguments };
@@ -159,22 +169,24 @@ export class ResponseAssembly {
 }
 
 /** By the JSON's `type`, or the event's name; an error also where only the name or a field says so. */
-function kindOf({ name }: StreamEvent, { type, error }: Record<string, unknown>) {
+function kindOf({ name }: StreamEvent, { type, error }: Fields) {
 	if (name === 'error') return name;
 	if (typeof type === 'string') return type;
 	return name ?? (error ? 'error' : undefined);
 }
 
 /** The error object in `error`, which may be a text alone. */
-function errorOf({ error }: Record<string, unknown>): Record<string, unknown> {
+function errorOf({ error }: Fields): Fields {
 	return typeof error === 'string' ? { message: error } : fieldsOf(error);
 }
 
-function contentOf({ kind, text: { value } }: Part): Record<string, unknown> {
+const asError = (error: Fields): StreamEnd => ({ kind: 'error', error });
+
+function contentOf({ kind, text: { value } }: Part): Fields {
 	return kind === 'refusal' ? { type: kind, refusal: value } : { type: kind, text: value };
 }
 
-function indexOf({ output_index: index }: Record<string, unknown>): number {
+function indexOf({ output_index: index }: Fields): number {
 	return typeof index === 'number' ? index : 0;
 }
 

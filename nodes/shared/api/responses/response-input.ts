@@ -37,23 +37,38 @@ export function inputFromJson(
 	field: string,
 	parseField: (text: string) => unknown,
 ): string | unknown[] {
-	const advice =
-		'Enter a list of input items, such as [{ "role": "user", "content": "Hello" }], or a text.';
 	const parsed = typeof value === 'string' ? parsedInput(value, parseField) : value;
-	if (typeof parsed === 'string' && parsed.trim() !== '') return parsed;
-	if (Array.isArray(parsed) && parsed.length > 0) return parsed as unknown[];
+	if (isInput(parsed)) return parsed;
 	const fields = fieldsOf(parsed);
-	if ('messages' in fields) throw new InputError(field, 'holds "messages"', MESSAGES_HINT);
-	if ('input' in fields) {
-		throw new InputError(
-			field,
-			'is a whole request body',
-			'Enter the value of "input" alone; other fields belong into the options, or into Extra Body.',
-		);
-	}
+	refuseRequestBody(fields, field);
 	if ('role' in fields || 'type' in fields) return [parsed];
-	const empty = parsed === undefined || parsed === null || parsed === '' || Array.isArray(parsed);
-	throw new InputError(field, empty ? 'is empty' : 'is no input for a model', advice);
+	throw new InputError(
+		field,
+		isEmpty(parsed) ? 'is empty' : 'is no input for a model',
+		'Enter a list of input items, such as [{ "role": "user", "content": "Hello" }], or a text.',
+	);
+}
+
+function isInput(value: unknown): value is string | unknown[] {
+	return typeof value === 'string' ? value.trim() !== '' : Array.isArray(value) && !isEmpty(value);
+}
+
+/** @throws {InputError} the fields are those of a request, not of an input item */
+function refuseRequestBody(fields: Record<string, unknown>, field: string) {
+	if ('messages' in fields) throw new InputError(field, 'holds "messages"', MESSAGES_HINT);
+	if (!('input' in fields)) return;
+	throw new InputError(
+		field,
+		'is a whole request body',
+		'Enter the value of "input" alone; other fields belong into the options, or into Extra Body.',
+	);
+}
+
+function isEmpty(value: unknown): boolean {
+	if (Array.isArray(value)) return value.length === 0;
+	return (
+		value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+	);
 }
 
 function parsedInput(text: string, parseField: (text: string) => unknown): unknown {

@@ -1,8 +1,7 @@
-import { AnswerError } from '../errors/errors';
-import { quotable } from '../errors/sanitize';
 import { fieldsOf, parseJson } from '../http/json';
 import type { CreatedResponse } from './response';
 import type { ModelResponse } from '../schemas';
+import { parseStructured } from './structured-output';
 
 /** The simplified form of a response: what most workflows go on with. */
 export interface SimplifiedResponse extends Record<string, unknown> {
@@ -36,8 +35,8 @@ export interface ToolCall {
 /**
  * Simplifies a response. Output items are read by `type`; those of unknown types are left out.
  * @param asked the body that was sent
- * @throws {AnswerError} JSON was asked for and the text is none, or does not fit the schema's top
- * level; the error carries the text
+ * @throws {AnswerError} JSON was asked for and the text is none, or does not fit the schema; the error
+ * carries the text
  * @see contract, "Response" (output items)
  */
 export function simplifyResponse(
@@ -52,7 +51,7 @@ export function simplifyResponse(
 		Array.isArray(annotations) ? annotations.map(fieldsOf) : [],
 	);
 	const calls = response.output.flatMap(toolCallOf);
-	const parsed = text === '' ? undefined : parsedText(created, text, asked);
+	const parsed = text === '' ? undefined : parseStructured(created, text, asked);
 	return {
 		id: response.id,
 		status: response.status,
@@ -100,20 +99,6 @@ export function outputPictures(response: ModelResponse): OutputPicture[] {
 	);
 }
 
-/** Why a response ended early, in words; undefined where it did not. */
-export function incompleteReason(response: ModelResponse): string | undefined {
-	if (response.status !== 'incomplete') return undefined;
-	const { reason } = fieldsOf(response.incomplete_details);
-	switch (reason) {
-		case 'max_output_tokens':
-			return 'The model stopped at Max Output Tokens: its answer is cut off. Raise that option to get the rest.';
-		case 'content_filter':
-			return 'The gateway’s content filter stopped the model: its answer is cut off.';
-		default:
-			return `The model stopped early${typeof reason === 'string' ? ` (${quotable(reason, 100)})` : ''}: its answer is cut off.`;
-	}
-}
-
 type OutputItem = ModelResponse['output'][number];
 
 function partsOf(response: Readable): Array<Record<string, unknown>> {
@@ -130,7 +115,8 @@ function joined(response: Readable, type: string, field: string): string {
 		.join('');
 }
 
-function summariesOf({ type, summary }: OutputItem): string[] {
+/** What a reasoning item says that the model thought; none for other items. */
+export function summariesOf({ type, summary }: OutputItem): string[] {
 	if (type !== 'reasoning' || !Array.isArray(summary)) return [];
 	return summary.map((part) => fieldsOf(part).text).filter((text) => typeof text === 'string');
 }
@@ -146,71 +132,4 @@ function toolCallOf(item: OutputItem): ToolCall[] {
 			arguments: typeof given === 'string' ? (parseJson(given) ?? given) : given,
 		},
 	];
-}
-
-interface JsonSchema {
-	type?: unknown;
-	required?: unknown;
-}
-
-/** The schema that JSON was asked for by; an empty one for any JSON object. */
-function askedSchema({ text }: Record<string, unknown>): JsonSchema | undefined {
-	const format = fieldsOf(fieldsOf(text).format);
-	if (format.type === 'json_object') return { type: 'object' };
-	return format.type === 'json_schema' ? fieldsOf(format.schema) : undefined;
-}
-
-function parsedText(
-	{ response, requestId }: CreatedResponse,
-	text: string,
-	asked: Record<string, unknown>,
-): unknown {
-	const schema = askedSchema(asked);
-	if (!schema) return undefined;
-	const parsed = parseJson(text);
-	const fault = parsed === undefined ? 'is not JSON' : topLevelFault(parsed, schema);
-	if (fault === undefined) return parsed;
-	const why = incompleteReason(response);
-	throw new AnswerError(`The model’s answer ${fault}: ${quotable(text, 300)}`, {
-		advice: [
-			why ?? 'The model did not keep to the Output Format.',
-			'The answer was paid for; its text is in the error’s details. Turn Simplify off to get answers as they are.',
-		].join(' '),
-		retryable: false,
-		charged: true,
-		requestId,
-		partialText: text,
-	});
-}
-
-/** What of the schema's top level a value does not fit: its type, its required properties. */
-function topLevelFault(value: unknown, { type, required }: JsonSchema): string | undefined {
-	const types = (Array.isArray(type) ? type : [type]).filter((name) => typeof name === 'string');
-	if (types.length > 0 && !types.some((name) => isOfType(value, name))) {
-		return `is not of the schema’s type (${types.join(' or ')})`;
-	}
-	if (typeof value !== 'object' || value === null || !Array.isArray(required)) return undefined;
-	const missing = required.filter(
-		(name) => typeof name === 'string' && !Object.hasOwn(value, name),
-	);
-	return missing.length > 0 ? `lacks what the schema requires (${missing.join(', ')})` : undefined;
-}
-
-function isOfType(value: unknown, type: string): boolean {
-	switch (type) {
-		case 'object':
-			return typeof value === 'object' && value !== null && !Array.isArray(value);
-		case 'array':
-			return Array.isArray(value);
-		case 'integer':
-			return Number.isInteger(value);
-		case 'null':
-			return value === null;
-		case 'string':
-		case 'number':
-		case 'boolean':
-			return typeof value === type;
-		default:
-			return true;
-	}
 }

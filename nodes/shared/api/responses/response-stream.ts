@@ -1,20 +1,19 @@
-import { adviceFor, type Sentence } from '../errors/advice';
-import { CancelledError, ModelAccessError, StreamError } from '../errors/errors';
-import { quoteField } from '../errors/sanitize';
-import { RequestAborted } from '../http/abort';
-import { decode, readEvents, type StreamEvent } from './event-stream';
+import { StreamError } from '../errors/errors';
 import { IN_DOUBT_ADVICE, requestIdOf } from '../errors/from-reply';
-import { openExchange, parseAnswer, type Client } from '../http/request';
-import { createdResponse, type CreatedResponse } from './response';
-import { spokenText } from './response-output';
-import { ResponseAssembly, type StreamEnd } from './response-accumulator';
-import { header, TransportFault, type OpenReply } from '../http/transport';
 import { Watch } from '../http/idle-timeout';
+import { readAhead, withPieces } from '../http/read-ahead';
+import { openExchange, parseAnswer, type Client } from '../http/request';
+import { header, type OpenReply } from '../http/transport';
+import { decode, readEvents, type StreamEvent } from './event-stream';
+import { createdResponse, type CreatedResponse } from './response';
+import { ResponseAssembly, type StreamEnd } from './response-accumulator';
+import { spokenText } from './response-output';
+import { failedStream, interruptedStream } from './stream-errors';
 
 export interface StreamSettings {
 	/** Milliseconds without a byte after which the connection is given up. */
 	idleMs: number;
-	/** Told of each piece of text, as it comes; where very many arrive together they are one. */
+	/** Told of each piece of text, as it comes; very many that arrive together are one. */
 	onText?: (text: string) => void;
 }
 
@@ -39,189 +38,121 @@ export async function streamResponse(
 		{ time, signal: cancel },
 		{ idleMs, endsAt: time.now() + client.timeoutMs },
 	);
-	const assembly = new ResponseAssembly();
+	const reader = new ReplyReader(client, reply, onText);
 	const close = () => reply.close();
 	watch.signal.addEventListener('abort', close, { once: true });
 	try {
-		return await watch.over(async () => await read(client, reply, assembly, watch, onText));
+		return await watch.over(async () => await reader.read(watch.noting(reply.chunks)));
 	} catch (error) {
-		throw brokenOff(client, error, { reply, assembly, watch });
+		const requestId = requestIdOf(client.redact, reply);
+		throw interruptedStream(client, watch, error, { requestId, partialText: reader.partialText });
 	} finally {
 		reply.close();
 	}
 }
 
-async function read(
-	client: Client,
-	reply: OpenReply,
-	assembly: ResponseAssembly,
-	watch: Watch,
-	onText: StreamSettings['onText'],
-): Promise<CreatedResponse> {
-	let told = false;
-	const tell = (piece: string) => {
-		told ||= piece !== '';
-		onText?.(piece);
-	};
-	/** Where no piece of it came on the way, the text goes out at the end. */
-	const finished = (created: CreatedResponse) => {
-		if (!told) tell(spokenText(created.response));
-		return created;
-	};
-	const fromDocument = (body: string) =>
-		finished(createdResponse(client, parseAnswer(client, 'response', { ...reply, body })));
-	const text = decode(watch.noting(reply.chunks));
-	const head = await beginning(text);
-	if (/^[{<]/.test(head.trimStart())) {
-		const document = [head];
-		for await (const piece of text) document.push(piece);
-		return fromDocument(document.join(''));
+/** Reads one reply: a stream of events, or what came in its place. */
+class ReplyReader {
+	private readonly assembly = new ResponseAssembly();
+	/** Whether some text was handed on. */
+	private hasSpoken = false;
+	/** What came before the first event: without an event, the reply is no stream. */
+	private before: string[] | undefined = [];
+
+	constructor(
+		private readonly client: Client,
+		private readonly reply: OpenReply,
+		private readonly onText: StreamSettings['onText'],
+	) {}
+
+	/** All text so far, refusals included. */
+	get partialText(): string {
+		return this.assembly.partialText;
 	}
-	/** All that came before the first event: where there is none, it was no stream. */
-	let before: string[] | undefined = [];
-	for await (const events of readEvents(resumed(head, text, (piece) => before?.push(piece)))) {
-		before = undefined;
-		const end = endAmong(events, assembly, tell);
-		if (end?.kind === 'error') throw failedStream(client, end);
-		if (end?.kind === 'response') {
-			const { status, headers } = reply;
-			const answer = {
-				json: end.response,
-				reply: { status, headers, body: '' },
-				requestId: requestIdOf(client.redact, reply),
-			};
-			return finished(createdResponse(client, answer));
+
+	async read(chunks: AsyncIterable<Uint8Array>): Promise<CreatedResponse> {
+		const text = decode(chunks);
+		const isText = (pieces: readonly string[]) => (pieces.at(-1) ?? '').trimStart() !== '';
+		const head = (await readAhead(text, isText)).join('').trimStart();
+		const whole = withPieces([head], text);
+		if (/^[{<]/.test(head)) return this.fromDocument(await joinText(whole));
+		const end = await this.readEvents(whole);
+		if (end) return this.fromEnd(end);
+		if (this.before && !this.claimsToStream(head)) return this.fromDocument(this.before.join(''));
+		throw new StreamError('The answer ended before it was complete', {
+			advice: IN_DOUBT_ADVICE.response,
+			retryable: false,
+			inDoubt: true,
+		});
+	}
+
+	/** Takes events in until one of them ends the stream; those after it are ignored. */
+	private async readEvents(text: AsyncIterable<string>): Promise<StreamEnd | undefined> {
+		for await (const events of readEvents(this.noting(text))) {
+			this.before = undefined;
+			const end = this.take(events);
+			if (end) return end;
+		}
+		return undefined;
+	}
+
+	private async *noting(text: AsyncIterable<string>): AsyncGenerator<string> {
+		for await (const piece of text) {
+			this.before?.push(piece);
+			yield piece;
 		}
 	}
-	const isStream = /event-stream/i.test(header(reply.headers, 'content-type') ?? '');
-	const isComment = head.startsWith(':');
-	if (before && !isStream && !isComment) return fromDocument(before.join(''));
-	throw new StreamError('The answer ended before it was complete', {
-		advice: IN_DOUBT_ADVICE.response,
-		retryable: false,
-		inDoubt: true,
-	});
+
+	private take(events: StreamEvent[]): StreamEnd | undefined {
+		const pieces: string[] = [];
+		let end: StreamEnd | undefined;
+		for (const event of events) {
+			end = this.assembly.take(event, (piece) => pieces.push(piece));
+			if (end) break;
+		}
+		const spoken = pieces.length > MOST_PIECES ? [pieces.join('')] : pieces;
+		for (const piece of spoken) this.speak(piece);
+		return end;
+	}
+
+	private speak(piece: string) {
+		this.hasSpoken ||= piece !== '';
+		this.onText?.(piece);
+	}
+
+	private claimsToStream(head: string): boolean {
+		const contentType = header(this.reply.headers, 'content-type') ?? '';
+		return /event-stream/i.test(contentType) || head.startsWith(':');
+	}
+
+	private fromEnd(end: StreamEnd): CreatedResponse {
+		if (end.kind === 'error') throw failedStream(this.client, end.error);
+		const { status, headers } = this.reply;
+		const requestId = requestIdOf(this.client.redact, this.reply);
+		const reply = { status, headers, body: '' };
+		return this.finish(createdResponse(this.client, { json: end.response, reply, requestId }));
+	}
+
+	private fromDocument(body: string): CreatedResponse {
+		const answer = parseAnswer(this.client, 'response', { ...this.reply, body });
+		return this.finish(createdResponse(this.client, answer));
+	}
+
+	/** If none of its text came on the way, all of it goes out at the end. */
+	private finish(created: CreatedResponse): CreatedResponse {
+		if (!this.hasSpoken) this.speak(spokenText(created.response));
+		return created;
+	}
 }
 
 /**
- * Pieces that may arrive together and still go on one by one. More than that no eye can follow, and
- * whoever streams them further pays for each: n8n and LangChain pay much.
+ * Pieces that may arrive together and still go on one by one. n8n and LangChain take long for each,
+ * and no reader can follow more of them.
  */
-const FLOOD = 32;
+const MOST_PIECES = 32;
 
-/** Takes events in until one of them ends the stream; those after it are nobody's. */
-function endAmong(
-	events: StreamEvent[],
-	assembly: ResponseAssembly,
-	tell: (piece: string) => void,
-): StreamEnd | undefined {
+async function joinText(text: AsyncIterable<string>): Promise<string> {
 	const pieces: string[] = [];
-	let end: StreamEnd | undefined;
-	for (const event of events) {
-		end = assembly.take(event, (piece) => pieces.push(piece));
-		if (end) break;
-	}
-	const told = pieces.length > FLOOD ? [pieces.join('')] : pieces;
-	told.forEach(tell);
-	return end;
-}
-
-/** The first text that is no white space; what stands before it matters to nobody. */
-async function beginning(text: AsyncGenerator<string>): Promise<string> {
-	for (;;) {
-		const { done, value } = await text.next();
-		if (done) return '';
-		const head = value.trimStart();
-		if (head !== '') return head;
-	}
-}
-
-/** @param onPiece told of each piece before it goes on */
-async function* resumed(
-	head: string,
-	rest: AsyncGenerator<string>,
-	onPiece: (piece: string) => void,
-): AsyncGenerator<string> {
-	onPiece(head);
-	yield head;
-	for await (const piece of rest) {
-		onPiece(piece);
-		yield piece;
-	}
-}
-
-function failedStream(
-	{ redact }: Client,
-	{ error }: Extract<StreamEnd, { kind: 'error' }>,
-): StreamError {
-	const said = (value: unknown) => quoteField(redact, value);
-	const type = error.type === 'error' ? undefined : said(error.type);
-	return new StreamError(
-		`The model’s response failed: ${said(error.message) ?? said(error.code) ?? 'the gateway gave no reason'}`,
-		{
-			type,
-			code: said(error.code),
-			retryable: false,
-			charged: true,
-			advice: IN_DOUBT_ADVICE.response,
-		},
-	);
-}
-
-/** Whatever ended a stream that had begun, as an error with the text received so far. */
-function brokenOff(
-	client: Client,
-	error: unknown,
-	{ reply, assembly, watch }: { reply: OpenReply; assembly: ResponseAssembly; watch: Watch },
-): unknown {
-	const failure = failureOf(client, watch, error);
-	if (!(failure instanceof ModelAccessError)) return failure;
-	const { requestId, partialText } = failure.facts;
-	return failure.with({
-		requestId: requestId ?? requestIdOf(client.redact, reply),
-		partialText: partialText ?? (assembly.partialText || undefined),
-	});
-}
-
-function failureOf(client: Client, watch: Watch, error: unknown): unknown {
-	const isCanceled = error instanceof RequestAborted && !watch.expired;
-	if (isCanceled || (client.cancel ?? client.signal)?.aborted) {
-		return new CancelledError(IN_DOUBT_ADVICE.response);
-	}
-	const isBroken = watch.expired !== undefined || error instanceof TransportFault;
-	return isBroken ? connectionError(client, watch, error) : error;
-}
-
-function connectionError(client: Client, watch: Watch, error: unknown): ModelAccessError {
-	const expired = watch.expired ?? (watch.silentTooLong ? 'idle' : undefined);
-	if (expired === 'idle') {
-		return interrupted(
-			client,
-			`Nothing arrived for ${watch.limits.idleMs / 1000} s in the middle of the answer`,
-			{
-				having: 'Idle Timeout',
-				say: 'Raise the Idle Timeout option if the model pauses for longer.',
-			},
-		);
-	}
-	if (expired === 'total') {
-		return interrupted(client, `The answer was not complete within ${client.timeoutMs / 1000} s`, {
-			having: 'Timeout',
-			say: 'Raise the Timeout option if answers take longer.',
-		});
-	}
-	const { code } = error as TransportFault;
-	return interrupted(
-		client,
-		`The connection was lost in the middle of the answer${code ? ` (${code})` : ''}`,
-		'Check the network and the proxies between n8n and the gateway.',
-	);
-}
-
-function interrupted({ controls }: Client, message: string, advice: Sentence): StreamError {
-	return new StreamError(message, {
-		advice: adviceFor([IN_DOUBT_ADVICE.response, advice], controls),
-		retryable: false,
-		inDoubt: true,
-	});
+	for await (const piece of text) pieces.push(piece);
+	return pieces.join('');
 }

@@ -1,4 +1,5 @@
 import { InputError } from '../../api/errors/errors';
+import { quotable } from '../../api/errors/sanitize';
 
 interface NumberRule {
 	/** The name on the field. */
@@ -66,7 +67,7 @@ const LONGEST_MS = 2 ** 31 - 1;
  * @param value what n8n evaluated
  * @param field the name on the field
  * @returns an empty object where nothing is set
- * @throws {InputError} the text does not parse (it says where), or it is no object
+ * @throws {InputError} the text does not parse, or it is no object
  */
 export function jsonObjectParameter(value: unknown, field: string): Record<string, unknown> {
 	const parsed = jsonParameter(value, field);
@@ -84,7 +85,7 @@ export function jsonObjectParameter(value: unknown, field: string): Record<strin
 /**
  * Reads a JSON list, from an expression that yields one or from text.
  * @returns undefined where nothing is set
- * @throws {InputError} the text does not parse (it says where), or it is no list
+ * @throws {InputError} the text does not parse, or it is no list
  */
 export function jsonListParameter(value: unknown, field: string): unknown[] | undefined {
 	const parsed = jsonParameter(value, field);
@@ -98,7 +99,7 @@ export function jsonListParameter(value: unknown, field: string): unknown[] | un
 /**
  * Reads any JSON value.
  * @returns undefined where nothing is set
- * @throws {InputError} the text does not parse (it says where)
+ * @throws {InputError} the text does not parse
  */
 export function jsonParameter(value: unknown, field: string): unknown {
 	if (typeof value !== 'string') return value ?? undefined;
@@ -108,47 +109,13 @@ export function jsonParameter(value: unknown, field: string): unknown {
 function parseJson(text: string, field: string): unknown {
 	try {
 		return JSON.parse(text) as unknown;
-	} catch {
-		throw brokenJson(field, text);
-	}
-}
-
-function brokenJson(field: string, text: string): InputError {
-	return new InputError(
-		field,
-		`is not valid JSON${place(text)}`,
-		'Check quotes, commas and braces there. Names and texts stand in double quotes.',
-	);
-}
-
-/** Where a JSON text breaks: behind its longest beginning that could still become JSON. */
-function place(text: string): string {
-	let good = 0;
-	let bad = text.length + 1;
-	while (bad - good > 1) {
-		const middle = Math.floor((good + bad) / 2);
-		if (canBecomeJson(text.slice(0, middle))) good = middle;
-		else bad = middle;
-	}
-	if (good === text.length) return ': it ends too early';
-	const before = text.slice(0, good).split('\n');
-	return ` (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})`;
-}
-
-/** Whether only an end is missing: the parser then complains about the end, not about a place. */
-function canBecomeJson(beginning: string): boolean {
-	const fault = syntaxFault(beginning);
-	if (fault === undefined || /end of JSON input/.test(fault)) return true;
-	const position = / at position (\d+)/.exec(fault)?.[1];
-	return position !== undefined && Number(position) >= beginning.length;
-}
-
-function syntaxFault(text: string): string | undefined {
-	try {
-		JSON.parse(text);
-		return undefined;
 	} catch (error) {
-		return (error as Error).message;
+		const reason = quotable((error as Error).message, 200);
+		throw new InputError(
+			field,
+			`is not valid JSON: ${reason}`,
+			'Check quotes, commas and braces there. Names and texts stand in double quotes.',
+		);
 	}
 }
 

@@ -1,0 +1,91 @@
+import { adviceFor, type Sentence } from '../errors/advice';
+import { CancelledError, ModelAccessError, StreamError } from '../errors/errors';
+import { IN_DOUBT_ADVICE } from '../errors/from-reply';
+import { quoteField } from '../errors/sanitize';
+import { RequestAborted } from '../http/abort';
+import type { Watch } from '../http/idle-timeout';
+import type { Client } from '../http/request';
+import { TransportFault } from '../http/transport';
+
+/**
+ * The error of a stream in which the gateway says that the answer failed.
+ * @param error what the gateway says, as it came
+ * @see contract, "Events" (`response.failed`, `error`)
+ */
+export function failedStream(
+	{ redact }: Pick<Client, 'redact'>,
+	error: Record<string, unknown>,
+): StreamError {
+	const code = quoteField(redact, error.code);
+	const reason = quoteField(redact, error.message) ?? code ?? 'the gateway gave no reason';
+	return new StreamError(`The model’s response failed: ${reason}`, {
+		type: error.type === 'error' ? undefined : quoteField(redact, error.type),
+		code,
+		retryable: false,
+		charged: true,
+		advice: IN_DOUBT_ADVICE.response,
+	});
+}
+
+/**
+ * What ended a stream that had begun, as an error with what was received.
+ * @param error what reading it threw
+ * @returns the error itself if it is none of the client's
+ */
+export function interruptedStream(
+	client: Client,
+	watch: Watch,
+	error: unknown,
+	{ requestId, partialText }: { requestId?: string; partialText: string },
+): unknown {
+	const failure = failureOf(client, watch, error);
+	if (!(failure instanceof ModelAccessError)) return failure;
+	const { facts } = failure;
+	return failure.with({
+		requestId: facts.requestId ?? requestId,
+		partialText: facts.partialText ?? (partialText || undefined),
+	});
+}
+
+function failureOf(client: Client, watch: Watch, error: unknown): unknown {
+	const isCanceled = (client.cancel ?? client.signal)?.aborted === true;
+	if (isCanceled) return new CancelledError(IN_DOUBT_ADVICE.response);
+	if (watch.expired === 'total') return tooLate(client);
+	if (watch.expired === 'idle') return silent(client, watch);
+	const isConnection = error instanceof TransportFault || error instanceof RequestAborted;
+	if (isConnection && watch.silentTooLong) return silent(client, watch);
+	if (error instanceof RequestAborted) return new CancelledError(IN_DOUBT_ADVICE.response);
+	return error instanceof TransportFault ? lost(client, error) : error;
+}
+
+function silent(client: Client, { limits }: Watch): StreamError {
+	const message = `Nothing arrived for ${limits.idleMs / 1000} s in the middle of the answer`;
+	return interrupted(client, message, {
+		having: 'Idle Timeout',
+		say: 'Raise the Idle Timeout option if the model pauses for longer.',
+	});
+}
+
+function tooLate(client: Client): StreamError {
+	const message = `The answer was not complete within ${client.timeoutMs / 1000} s`;
+	return interrupted(client, message, {
+		having: 'Timeout',
+		say: 'Raise the Timeout option if answers take longer.',
+	});
+}
+
+function lost(client: Client, { code }: TransportFault): StreamError {
+	return interrupted(
+		client,
+		`The connection was lost in the middle of the answer${code ? ` (${code})` : ''}`,
+		'Check the network and the proxies between n8n and the gateway.',
+	);
+}
+
+function interrupted({ controls }: Client, message: string, advice: Sentence): StreamError {
+	return new StreamError(message, {
+		advice: adviceFor([IN_DOUBT_ADVICE.response, advice], controls),
+		retryable: false,
+		inDoubt: true,
+	});
+}
