@@ -1,7 +1,7 @@
 import { AnswerError } from '../shared/api/errors/errors';
 import { quotable } from '../shared/api/errors/sanitize';
 import { fieldsOf, parseJson } from '../shared/api/http/json';
-import type { CreatedResponse } from '../shared/api/responses/response';
+import type { CreatedResponse } from '../shared/api/responses/created-response';
 import { incompleteReason } from '../shared/api/responses/incomplete';
 import { spokenText } from '../shared/api/responses/response-output';
 import type { ModelResponse } from '../shared/api/schemas';

@@ -1,11 +1,8 @@
 import { joinedSignal } from '../shared/api/http/abort';
 import { InputError } from '../shared/api/errors/errors';
 import type { Client } from '../shared/api/http/request';
-import {
-	checkResponseRequest,
-	createResponse,
-	type CreatedResponse,
-} from '../shared/api/responses/response';
+import { checkResponseRequest, createResponse } from '../shared/api/responses/response';
+import type { CreatedResponse } from '../shared/api/responses/created-response';
 import { streamResponse } from '../shared/api/responses/response-stream';
 import { onlySet, withExtraBody } from '../shared/n8n/fields/parameters';
 import { answerContentOf, type AnswerContent } from './answer-content';

@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workf
 import { downloadPicture } from '../shared/api/images/download';
 import { InputError, ModelAccessError, TaskError } from '../shared/api/errors/errors';
 import { pictureFileName } from '../shared/api/images/file-name';
-import type { Observation } from '../shared/api/images/image-task';
+import type { Observation } from '../shared/api/images/task';
 import {
 	picturesOf,
 	pictureOutput,

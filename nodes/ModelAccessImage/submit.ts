@@ -1,11 +1,8 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { FailedTaskError, ModelAccessError } from '../shared/api/errors/errors';
 import { checkImageRequest, type ImageRequest } from '../shared/api/images/image-request';
-import {
-	submitImageTask,
-	type Observation,
-	type SubmitKind,
-} from '../shared/api/images/image-task';
+import { submitImageTask, type SubmitKind } from '../shared/api/images/submit-task';
+import type { Observation } from '../shared/api/images/task';
 import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/runner/run-items';
 import { concurrencyOption, extraBodyOption } from '../shared/n8n/fields/options';

@@ -1,7 +1,8 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/api/errors/errors';
 import { quotable } from '../shared/api/errors/sanitize';
-import { waitForImageTask, type Observation } from '../shared/api/images/image-task';
+import { waitForImageTask } from '../shared/api/images/wait-for-task';
+import type { Observation } from '../shared/api/images/task';
 import type { PictureOrigin } from '../shared/api/images/task-images';
 import type { Client } from '../shared/api/http/request';
 import type { ItemScope } from '../shared/n8n/runner/run-items';

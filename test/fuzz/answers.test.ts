@@ -1,11 +1,9 @@
 import fc from '../support/fast-check';
 import { normalizeApiKey } from '../../nodes/shared/api/credential/api-key';
 import { normalizeBaseUrl } from '../../nodes/shared/api/credential/base-url';
-import {
-	pollImageTask,
-	submitImageTask,
-	waitForImageTask,
-} from '../../nodes/shared/api/images/image-task';
+import { pollImageTask } from '../../nodes/shared/api/images/poll-task';
+import { submitImageTask } from '../../nodes/shared/api/images/submit-task';
+import { waitForImageTask } from '../../nodes/shared/api/images/wait-for-task';
 import { findModels, listModels } from '../../nodes/shared/api/models/models';
 import { pictureOutput, picturesOf } from '../../nodes/shared/api/images/task-images';
 import { createResponse } from '../../nodes/shared/api/responses/response';

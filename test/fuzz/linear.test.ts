@@ -1,7 +1,7 @@
 import { keyRedactor, normalizeApiKey } from '../../nodes/shared/api/credential/api-key';
 import { normalizeBaseUrl } from '../../nodes/shared/api/credential/base-url';
 import { listModels } from '../../nodes/shared/api/models/models';
-import { pollImageTask } from '../../nodes/shared/api/images/image-task';
+import { pollImageTask } from '../../nodes/shared/api/images/poll-task';
 import { picturesOf } from '../../nodes/shared/api/images/task-images';
 import { createResponse } from '../../nodes/shared/api/responses/response';
 import { simplifyResponse } from '../../nodes/shared/api/responses/response-output';

@@ -1,4 +1,4 @@
-import type { CreatedResponse } from '../../../nodes/shared/api/responses/response';
+import type { CreatedResponse } from '../../../nodes/shared/api/responses/created-response';
 import { streamResponse } from '../../../nodes/shared/api/responses/response-stream';
 import type {
 	GatewayRequest,

@@ -1,5 +1,5 @@
 import { InputError } from '../../../nodes/shared/api/errors/errors';
-import { parseTaskId } from '../../../nodes/shared/api/images/image-task';
+import { parseTaskId } from '../../../nodes/shared/api/images/task-id';
 import { refusalOf } from './arrange';
 
 const BASE = 'https://gw.example:8443/ai/v1';

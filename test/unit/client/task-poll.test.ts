@@ -6,12 +6,9 @@ import {
 	StatusError,
 	UnknownTaskError,
 } from '../../../nodes/shared/api/errors/errors';
-import {
-	pollImageTask,
-	pollStep,
-	type Observation,
-	type PollState,
-} from '../../../nodes/shared/api/images/image-task';
+import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
+import { pollStep, type PollState } from '../../../nodes/shared/api/images/wait-for-task';
+import type { Observation } from '../../../nodes/shared/api/images/task';
 import type { ImageTask } from '../../../nodes/shared/api/schemas';
 import { aborted, fail, fault, reply, START, succeed, type Exchange } from './arrange';
 
@@ -96,7 +93,7 @@ describe('A poll', () => {
 	});
 });
 
-const STATE: PollState = { taskId: 't', unnamedWaits: 0 };
+const STATE: PollState = { unnamedWaits: 0 };
 const SETTINGS = { pollIntervalMs: 3000, deadline: START + 900_000 };
 const IN_10_S = START / 1000 + 10;
 

@@ -1,5 +1,5 @@
 import { AnswerError } from '../../../nodes/shared/api/errors/errors';
-import { submitImageTask } from '../../../nodes/shared/api/images/image-task';
+import { submitImageTask } from '../../../nodes/shared/api/images/submit-task';
 import { arrange, fail, fault, KEY, reply, shown, START, succeed } from './arrange';
 
 const BODY = { model: 'image-1', prompt: 'a red fox' };

@@ -1,9 +1,7 @@
 import { CancelledError, TaskError } from '../../../nodes/shared/api/errors/errors';
-import {
-	failedTask,
-	pollImageTask,
-	waitForImageTask,
-} from '../../../nodes/shared/api/images/image-task';
+import { failedTask } from '../../../nodes/shared/api/images/task-errors';
+import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
+import { waitForImageTask } from '../../../nodes/shared/api/images/wait-for-task';
 import {
 	arrange,
 	fail,

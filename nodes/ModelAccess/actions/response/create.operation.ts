@@ -5,8 +5,8 @@ import {
 	checkResponseRequest,
 	createdResponse,
 	createResponse,
-	type CreatedResponse,
 } from '../../../shared/api/responses/response';
+import type { CreatedResponse } from '../../../shared/api/responses/created-response';
 import { incompleteReason } from '../../../shared/api/responses/incomplete';
 import { inputFromJson } from '../../../shared/api/responses/response-input';
 import { outputText, simplifyResponse } from '../../../shared/api/responses/response-output';

@@ -1,5 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import { pollImageTask } from '../../../shared/api/images/image-task';
+import { pollImageTask } from '../../../shared/api/images/poll-task';
 import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 import type { Operation } from '../../../shared/n8n/runner/operation';
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';

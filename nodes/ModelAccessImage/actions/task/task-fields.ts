@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { parseTaskId } from '../../../shared/api/images/image-task';
+import { parseTaskId } from '../../../shared/api/images/task-id';
 import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 
 export const taskIdField: INodeProperties = {

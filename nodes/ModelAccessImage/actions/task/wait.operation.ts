@@ -1,5 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import type { Observation } from '../../../shared/api/images/image-task';
+import type { Observation } from '../../../shared/api/images/task';
 import type { ItemScope } from '../../../shared/n8n/runner/run-items';
 import type { Operation } from '../../../shared/n8n/runner/operation';
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';

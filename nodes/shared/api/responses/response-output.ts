@@ -1,5 +1,5 @@
 import { fieldsOf, parseJson } from '../http/json';
-import type { CreatedResponse } from './response';
+import type { CreatedResponse } from './created-response';
 import type { ModelResponse } from '../schemas';
 import { parseStructured } from './structured-output';
 

@@ -6,15 +6,7 @@ import { MESSAGES_HINT } from './response-input';
 import { outputText } from './response-output';
 import { request, type Answer, type Client } from '../http/request';
 import { checkAnswer, responseSchema, type ModelResponse } from '../schemas';
-
-/** A model's answer, checked and as it came. */
-export interface CreatedResponse {
-	/** Checked, for reading. */
-	response: ModelResponse;
-	/** As the gateway sent it. */
-	json: Record<string, unknown>;
-	requestId?: string;
-}
+import type { CreatedResponse } from './created-response';
 
 /**
  * Checks the body of `POST /v1/responses` before anything is sent.

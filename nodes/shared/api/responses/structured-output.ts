@@ -3,7 +3,7 @@ import { AnswerError } from '../errors/errors';
 import { quotable } from '../errors/sanitize';
 import { fieldsOf, parseJson } from '../http/json';
 import { incompleteReason } from './incomplete';
-import type { CreatedResponse } from './response';
+import type { CreatedResponse } from './created-response';
 
 /**
  * Parses the text of an answer that was asked for as JSON, and checks it against the schema.

@@ -1,0 +1,37 @@
+import type { Answer, Client } from '../http/request';
+import { gatewayNow, retryAfterSeconds } from '../http/retry-after';
+import type { ImageTask } from '../schemas';
+
+/** What one reply said about a task. */
+export interface Observation {
+	/** Checked, for reading. */
+	task: ImageTask;
+	/** As the gateway sent it. */
+	json: Record<string, unknown>;
+	/** Seconds, where the reply named them. */
+	retryAfter?: number;
+	/** When the reply was here: milliseconds since the epoch, by the local clock. */
+	now: number;
+	/** The same moment by the gateway's clock. */
+	gatewayNow: number;
+}
+
+/** A task the gateway has accepted. From here on it may cost money and must not get lost. */
+export interface AcceptedTask extends Observation {
+	taskId: string;
+}
+
+/**
+ * What a reply says about a task.
+ * @param task its body, checked
+ */
+export function observe(client: Client, { json, reply }: Answer, task: ImageTask): Observation {
+	const now = client.time.now();
+	return {
+		task,
+		json: json as Record<string, unknown>,
+		retryAfter: retryAfterSeconds(reply.headers, now),
+		now,
+		gatewayNow: gatewayNow(reply.headers, now),
+	};
+}

@@ -1,0 +1,110 @@
+import { ModelAccessError } from '../errors/errors';
+import type { Client } from '../http/request';
+import { pause } from '../http/retry';
+import { pollImageTask } from './poll-task';
+import type { Observation } from './task';
+import { failedTask, timedOut, withTask } from './task-errors';
+
+/** Where the waiting for a task stands. It can be saved, so that the waiting can go on later. */
+export interface PollState {
+	/** How often in a row the gateway named no time to wait. */
+	unnamedWaits: number;
+}
+
+export interface PollSettings {
+	/** Milliseconds; no wait is shorter. */
+	pollIntervalMs: number;
+	/** Milliseconds since the epoch; no wait ends later. */
+	deadline: number;
+}
+
+export type PollStep =
+	/** The task has its pictures. */
+	| { next: 'completed' }
+	/** The task ended without. */
+	| { next: 'failed' }
+	/** Poll again after `waitMs`. */
+	| { next: 'wait'; waitMs: number; state: PollState }
+	/** A wait of `waitMs` would end too late. */
+	| { next: 'giveUp'; waitMs: number; because: 'deadline' | 'expiry' };
+
+const UNNAMED_WAIT_MS = 3_000;
+const LONGEST_UNNAMED_WAIT_MS = 15_000;
+
+/**
+ * One step of waiting for a task: what was seen in, what to do out. Pure.
+ * @see contract, "States and transitions" and "Limits" (poll fallback)
+ */
+export function pollStep(state: PollState, seen: Observation, settings: PollSettings): PollStep {
+	const { status } = seen.task;
+	if (status === 'completed' || status === 'failed') return { next: status };
+	const waitMs = Math.max(askedWaitMs(state, seen), settings.pollIntervalMs);
+	const expiry = expiryMoment(seen);
+	if (seen.now + waitMs > Math.min(settings.deadline, expiry)) {
+		return { next: 'giveUp', waitMs, because: expiry < settings.deadline ? 'expiry' : 'deadline' };
+	}
+	const unnamedWaits = seen.retryAfter === undefined ? state.unnamedWaits + 1 : 0;
+	return { next: 'wait', waitMs, state: { unnamedWaits } };
+}
+
+/** How long the gateway asks to wait, or a time that grows with each poll if it does not say. */
+function askedWaitMs({ unnamedWaits }: PollState, { retryAfter }: Observation): number {
+	if (retryAfter !== undefined) return retryAfter * 1000;
+	return Math.min(LONGEST_UNNAMED_WAIT_MS, UNNAMED_WAIT_MS * 1.5 ** unnamedWaits);
+}
+
+/** When the task's record ends, by the local clock. */
+function expiryMoment({ task, now, gatewayNow }: Observation): number {
+	return task.expires_at === undefined ? Infinity : now + (task.expires_at * 1000 - gatewayNow);
+}
+
+/** How the waiting ended, with the last that was seen. */
+export interface Waited {
+	end: 'completed' | 'timedOut';
+	seen: Observation;
+	/** For `timedOut`: the error that says so, to be thrown or not. */
+	error?: ModelAccessError;
+}
+
+/**
+ * Polls a task until it ends, the deadline or its expiry is near, or the client is cancelled.
+ *
+ * @param first what is already known of the task, such as the 202; else it is polled at once
+ * @param onSeen told of each reply
+ * @throws {TaskError} the task failed, or the gateway no longer knows it
+ * @throws {ModelAccessError} a poll failed for good; the error carries the task's ID
+ */
+export async function waitForImageTask(
+	client: Client,
+	taskId: string,
+	{
+		first,
+		onSeen,
+		...settings
+	}: PollSettings & { first?: Observation; onSeen?: (seen: Observation) => void },
+): Promise<Waited> {
+	let state: PollState = { unnamedWaits: 0 };
+	let seen = first ?? (await pollImageTask(client, taskId));
+	for (;;) {
+		onSeen?.(seen);
+		const step = pollStep(state, seen, settings);
+		if (step.next === 'completed') {
+			// The gateway has room for another by now, also while the pictures are downloaded.
+			client.place?.leave();
+			return { end: 'completed', seen };
+		}
+		if (step.next === 'failed') throw failedTask(client, taskId, seen.task);
+		if (step.next === 'giveUp') {
+			return { end: 'timedOut', seen, error: timedOut(client, taskId, seen, step) };
+		}
+		state = step.state;
+		try {
+			await pause(client, step.waitMs);
+			seen = await pollImageTask(client, taskId);
+		} catch (error) {
+			const late = withTask(error, taskId);
+			if (!(late instanceof ModelAccessError && late.facts.outOfTime)) throw late;
+			return { end: 'timedOut', seen, error: late };
+		}
+	}
+}

@@ -1,0 +1,10 @@
+import type { ModelResponse } from '../schemas';
+
+/** A model's answer, checked and as it came. */
+export interface CreatedResponse {
+	/** Checked, for reading. */
+	response: ModelResponse;
+	/** As the gateway sent it. */
+	json: Record<string, unknown>;
+	requestId?: string;
+}
