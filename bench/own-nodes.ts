@@ -13,7 +13,8 @@ import {
 	resources as imageResources,
 } from '../nodes/ModelAccessImage/ModelAccessImage.node.js';
 import type { Time } from '../nodes/shared/api/http/clock';
-import { execute, type Resource } from '../nodes/shared/n8n/runner/operation';
+import type { Resource } from '../nodes/shared/n8n/runner/operation';
+import { execute } from '../nodes/shared/n8n/runner/run-items';
 
 /** Our nodes and the credential that they use. */
 export interface OwnNodes {

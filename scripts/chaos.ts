@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { createRequire } from 'node:module';
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
-import { execute, type Resource } from '../nodes/shared/n8n/runner/operation';
+import type { Resource } from '../nodes/shared/n8n/runner/operation';
+import { execute } from '../nodes/shared/n8n/runner/run-items';
 import { runChaos } from '../test/chaos/chaos';
 import type { VirtualTime } from './engine/virtual-time';
 

@@ -6,7 +6,8 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { searchModels } from '../shared/n8n/fields/model-picker';
-import { execute, resourceProperties, type Resource } from '../shared/n8n/runner/operation';
+import { resourceProperties, type Resource } from '../shared/n8n/runner/operation';
+import { execute } from '../shared/n8n/runner/run-items';
 import { image } from './actions/image';
 import { task } from './actions/task';
 

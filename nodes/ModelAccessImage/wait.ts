@@ -1,95 +1,14 @@
-import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/api/errors/errors';
 import { quotable } from '../shared/api/errors/sanitize';
-import { waitForImageTask } from '../shared/api/images/wait-for-task';
+import type { Client } from '../shared/api/http/request';
 import type { Observation } from '../shared/api/images/task';
 import type { PictureOrigin } from '../shared/api/images/task-images';
-import type { Client } from '../shared/api/http/request';
-import type { ItemScope } from '../shared/n8n/runner/run-items';
-import { maxRetriesOf, maxRetriesOption, timeoutOption } from '../shared/n8n/fields/options';
-import { numberParameter, secondsParameter } from '../shared/n8n/fields/parameters';
-import { deliver, type Delivery } from './download';
-
-/** The options of everything that waits for a task. */
-export const waitingOptions: INodeProperties[] = [
-	{
-		displayName: 'Max Wait (Seconds)',
-		name: 'maxWait',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: 900,
-		description: 'How long to wait for the image in all',
-	},
-	{
-		displayName: 'On Timeout',
-		name: 'onTimeout',
-		type: 'options',
-		options: [
-			{
-				name: 'Fail with an Error',
-				value: 'error',
-				description: 'The error names the task, which can be fetched later with Task → Wait',
-			},
-			{
-				name: 'Return the Task',
-				value: 'returnTask',
-				description: 'The item holds the task as it stands, so that the workflow can go on with it',
-			},
-		],
-		default: 'error',
-		description: 'What to do when the image is not done within Max Wait',
-	},
-	{
-		displayName: 'Poll Interval (Seconds)',
-		name: 'pollInterval',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: 3,
-		description:
-			'How long to wait at least before looking at the task again. Where the gateway asks for longer, that counts.',
-	},
-];
-
-export const requestOptions: INodeProperties[] = [
-	timeoutOption(60, 'How long to wait for one reply, and for the next byte of a download'),
-	maxRetriesOption,
-];
-
-/** How long to wait, and what then. */
-export interface Waiting {
-	pollIntervalMs: number;
-	onTimeout: 'error' | 'returnTask';
-}
-
-/**
- * Reads the waiting options, before anything is sent.
- * @throws {InputError}
- */
-export function waitingOf({ options }: ItemScope): Waiting {
-	const seconds = numberParameter(options.pollInterval, {
-		field: 'Poll Interval',
-		fallback: 3,
-		min: 1,
-	});
-	return {
-		pollIntervalMs: Math.ceil(seconds * 1000),
-		onTimeout: options.onTimeout === 'returnTask' ? 'returnTask' : 'error',
-	};
-}
-
-/**
- * A client for one item, bounded by its options: `maxWait` in all, `timeout` for each request.
- * @throws {InputError}
- */
-export function boundedClient(item: ItemScope): Client {
-	const { timeout, maxRetries, maxWait } = item.options;
-	const wait = numberParameter(maxWait, { field: 'Max Wait', fallback: 900, min: 0 });
-	return item.client({
-		timeoutMs: secondsParameter(timeout, 'Timeout', 60),
-		maxRetries: maxRetriesOf(maxRetries),
-		deadline: item.connection.time.now() + wait * 1000,
-	});
-}
+import { waitForImageTask } from '../shared/api/images/wait-for-task';
+import { pictureStorage } from '../shared/n8n/http/file-storage';
+import type { ItemScope } from '../shared/n8n/runner/operation';
+import { downloadImages } from './download';
+import type { FileSettings, WaitSettings } from './fields';
 
 /** The item of a task that is not waited for: the gateway's body, and when to look again. */
 export function taskOutput(taskId: string, { json, retryAfter }: Observation): INodeExecutionData {
@@ -102,37 +21,38 @@ export function taskOutput(taskId: string, { json, retryAfter }: Observation): I
 	};
 }
 
-interface Collection {
+/** What is waited for, and how. */
+export interface WaitRequest {
+	origin: PictureOrigin;
+	wait: WaitSettings;
+	files: FileSettings;
 	/** What is already known of the task, such as the 202. */
 	first?: Observation;
-	waiting: Waiting;
-	delivery: Delivery;
-	/** Told of each look at the task, the first one included. */
-	onSeen: (seen: Observation) => void;
+	/** Told of each poll, the first result included. */
+	onPoll: (seen: Observation) => void;
 }
 
 /**
- * Waits for an accepted task and hands on its pictures.
+ * Waits for an accepted task and makes items of its images.
  * @throws {ModelAccessError} every error carries the task's ID
  */
-export async function collect(
+export async function waitAndDownload(
 	item: ItemScope,
 	client: Client,
-	origin: PictureOrigin,
-	{ first, waiting, delivery, onSeen }: Collection,
+	{ origin, wait, files, first, onPoll }: WaitRequest,
 ): Promise<INodeExecutionData[]> {
 	const { taskId } = origin;
 	try {
 		const waited = await waitForImageTask(client, taskId, {
 			first,
-			pollIntervalMs: waiting.pollIntervalMs,
+			pollIntervalMs: wait.pollIntervalMs,
 			deadline: client.deadline,
-			onSeen,
+			onSeen: onPoll,
 		});
 		if (waited.end === 'completed') {
-			return await deliver(item, client, origin, waited.seen, delivery);
+			return await downloadImages(downloaderOf(item, client), waited.seen.task, origin, files);
 		}
-		if (waiting.onTimeout === 'returnTask') return [taskOutput(taskId, waited.seen)];
+		if (wait.returnsTask) return [taskOutput(taskId, waited.seen)];
 		throw waited.error;
 	} catch (error) {
 		if (error instanceof FailedTaskError) item.ledger.dropFailed(taskId);
@@ -141,7 +61,15 @@ export async function collect(
 	}
 }
 
-/** Tells the log of each look at the task, and the editor of each change of its state. */
+/** What downloads the images of an item. */
+export function downloaderOf({ context, connection }: ItemScope, client: Client) {
+	return { client, storage: pictureStorage(context), baseUrl: connection.baseUrl };
+}
+
+/** Characters of a status that a gateway may make up. */
+const LONGEST_STATUS = 50;
+
+/** Tells the log of each poll, and the editor of each change of the task's status. */
 export function progressReport({ context, index, connection }: ItemScope, taskId: string) {
 	let last: string | undefined;
 	return ({ task, retryAfter }: Observation) => {
@@ -151,6 +79,3 @@ export function progressReport({ context, index, connection }: ItemScope, taskId
 		last = status;
 	};
 }
-
-/** Characters of a status that somebody else's gateway may invent. */
-const LONGEST_STATUS = 50;

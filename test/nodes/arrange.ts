@@ -7,7 +7,8 @@ import {
 	resources as imageResources,
 } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import type { Time } from '../../nodes/shared/api/http/clock';
-import { execute, type Resource } from '../../nodes/shared/n8n/runner/operation';
+import type { Resource } from '../../nodes/shared/n8n/runner/operation';
+import { execute } from '../../nodes/shared/n8n/runner/run-items';
 import { startGateway, type Gateway, type GatewayOptions, type ImageTask } from '../../gateway';
 import {
 	runNode,

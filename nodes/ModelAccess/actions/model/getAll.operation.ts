@@ -1,11 +1,10 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { findModels, listModels } from '../../../shared/api/models/models';
-import type { ItemScope } from '../../../shared/n8n/runner/run-items';
-import type { Operation } from '../../../shared/n8n/runner/operation';
+import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { numberParameter } from '../../../shared/n8n/fields/parameters';
 
-const TIMEOUT_MS = 60_000;
-const MAX_RETRIES = 3;
+const BOUNDS = { timeoutMs: 60_000, totalMs: 60_000, maxRetries: 3 };
+const DEFAULT_LIMIT = 50;
 
 /** Model → Get Many: `GET /v1/models`. */
 export const getAll: Operation = {
@@ -26,7 +25,7 @@ export const getAll: Operation = {
 			name: 'limit',
 			type: 'number',
 			typeOptions: { minValue: 1 },
-			default: 50,
+			default: DEFAULT_LIMIT,
 			description: 'Max number of results to return',
 			displayOptions: { show: { returnAll: [false] } },
 		},
@@ -52,13 +51,15 @@ export const getAll: Operation = {
 		const limit =
 			item.parameter('returnAll') === true
 				? Infinity
-				: numberParameter(item.parameter('limit'), { field: 'Limit', fallback: 50, min: 1 });
-		const client = item.client({
-			timeoutMs: TIMEOUT_MS,
-			maxRetries: MAX_RETRIES,
-			deadline: item.connection.time.now() + TIMEOUT_MS,
-		});
-		const models = findModels(await listModels(client), String(item.options.search ?? ''));
+				: numberParameter(item.parameter('limit'), {
+						field: 'Limit',
+						fallback: DEFAULT_LIMIT,
+						min: 1,
+					});
+		const models = findModels(
+			await listModels(item.client(BOUNDS)),
+			String(item.options.search ?? ''),
+		);
 		return models.slice(0, limit).map((model) => ({ json: model as IDataObject }));
 	},
 };

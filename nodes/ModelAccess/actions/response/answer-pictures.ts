@@ -2,7 +2,7 @@ import type { IBinaryKeyData, INodeProperties } from 'n8n-workflow';
 import { IMAGE_TYPE_BYTES, imageType } from '../../../shared/api/images/image-type';
 import type { CreatedResponse } from '../../../shared/api/responses/created-response';
 import { outputPictures } from '../../../shared/api/responses/response-output';
-import type { ItemScope } from '../../../shared/n8n/runner/run-items';
+import type { ItemScope } from '../../../shared/n8n/runner/operation';
 
 export const picturesFieldOption: INodeProperties = {
 	displayName: 'Put Images in Field',

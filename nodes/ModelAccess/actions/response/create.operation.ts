@@ -11,13 +11,11 @@ import { incompleteReason } from '../../../shared/api/responses/incomplete';
 import { inputFromJson } from '../../../shared/api/responses/response-input';
 import { outputText, simplifyResponse } from '../../../shared/api/responses/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
-import type { ItemScope } from '../../../shared/n8n/runner/run-items';
+import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import type { PaidWork } from '../../../shared/n8n/runner/resume-store';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
-import type { Operation } from '../../../shared/n8n/runner/operation';
 import {
 	concurrencyOption,
-	maxRetriesOf,
 	maxRetriesOption,
 	optionsCollection,
 } from '../../../shared/n8n/fields/options';
@@ -25,7 +23,7 @@ import { jsonParameter } from '../../../shared/n8n/fields/parameters';
 import {
 	idleTimeoutOption,
 	responseTimeoutOption,
-	responseTimesOf,
+	readResponseBounds,
 } from '../../../shared/n8n/fields/response-options';
 import { messageRows, messagesOf } from './message-rows';
 import { answerPictures, picturesFieldOption } from './answer-pictures';
@@ -110,8 +108,8 @@ export const create: Operation = {
 			input: await inputOf(item),
 			...bodyFieldsOf(item),
 		});
-		const client = boundedClient(item);
-		const { idleMs } = responseTimesOf(item.options);
+		const client = item.client(readResponseBounds(item.options));
+		const idleMs = idleTimeoutOption.read(item.options);
 		const earlier = item.earlier(body);
 		const created =
 			earlier?.kind === 'answer'
@@ -188,15 +186,6 @@ async function inputOf(item: ItemScope): Promise<unknown> {
 		default:
 			return item.parameter('prompt');
 	}
-}
-
-function boundedClient(item: ItemScope): Client {
-	const { timeoutMs } = responseTimesOf(item.options);
-	return item.client({
-		timeoutMs,
-		maxRetries: maxRetriesOf(item.options.maxRetries),
-		deadline: item.connection.time.now() + timeoutMs,
-	});
 }
 
 function hintAt({ context, index }: ItemScope, { response }: CreatedResponse): void {

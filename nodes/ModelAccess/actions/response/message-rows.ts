@@ -12,7 +12,7 @@ import {
 	readInputFile,
 	referenceName,
 } from '../../../shared/n8n/fields/binary-input';
-import type { ItemScope } from '../../../shared/n8n/runner/run-items';
+import type { ItemScope } from '../../../shared/n8n/runner/operation';
 
 const roleField: INodeProperties = {
 	displayName: 'Role',

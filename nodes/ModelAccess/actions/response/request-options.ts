@@ -1,6 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { InputError } from '../../../shared/api/errors/errors';
-import type { ItemScope } from '../../../shared/n8n/runner/run-items';
+import type { ItemScope } from '../../../shared/n8n/runner/operation';
+import type { Option } from '../../../shared/n8n/fields/define-option';
 import { extraBodyOption } from '../../../shared/n8n/fields/options';
 import {
 	jsonListParameter,
@@ -19,8 +20,10 @@ import {
 	topPOption,
 } from '../../../shared/n8n/fields/response-options';
 
+const extraBody = extraBodyOption('{ "user": "42" }');
+
 /** The options that become fields of the request's body. */
-export const requestBodyOptions: INodeProperties[] = [
+export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
 	{
 		displayName: 'Include',
 		name: 'include',
@@ -166,7 +169,7 @@ export const requestBodyOptions: INodeProperties[] = [
 		default: 'disabled',
 		description: 'What to do with an input that is too long for the model',
 	},
-	extraBodyOption('{ "user": "42" }'),
+	extraBody,
 ];
 
 /**
@@ -187,7 +190,7 @@ export function bodyFieldsOf({ options }: ItemScope): Record<string, unknown> {
 			tools: jsonListParameter(options.tools, 'Tools'),
 			truncation: options.truncation,
 		}),
-		jsonObjectParameter(options.extraBody, 'Extra Body'),
+		extraBody.read(options),
 	);
 }
 

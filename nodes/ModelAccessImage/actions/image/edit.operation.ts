@@ -9,18 +9,11 @@ import {
 	type BinaryReference,
 	type InputFile,
 } from '../../../shared/n8n/fields/binary-input';
-import type { ItemScope } from '../../../shared/n8n/runner/run-items';
+import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
-import type { Operation } from '../../../shared/n8n/runner/operation';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
-import {
-	imageRequestOf,
-	submissionFields,
-	submissionOptions,
-	submitAndCollect,
-	type Submission,
-} from '../../submit';
-import { promptField } from './image-fields';
+import { submitAndDeliver, type Submission } from '../../submit';
+import { promptField, readImageRequest, submitFields, submitOptions } from './fields';
 
 const IMAGE_FIELD = 'Input Binary Field';
 const MASK_FIELD = 'Mask Binary Field';
@@ -76,7 +69,7 @@ export const edit: Operation = {
 			description: 'Web addresses or data URLs of the images to edit',
 			displayOptions: { show: { imageSource: ['url'] } },
 		},
-		...submissionFields,
+		...submitFields,
 		optionsCollection(
 			{
 				displayName: 'Mask Binary Field',
@@ -97,12 +90,12 @@ export const edit: Operation = {
 				description: 'Address of a mask: a PNG whose transparent parts are edited',
 				displayOptions: { show: { '/imageSource': ['url'] } },
 			},
-			...submissionOptions,
+			...submitOptions,
 		),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const source = item.parameter('imageSource') === 'url' ? fromUrls : fromBinary;
-		return await submitAndCollect(item, async () => await source(item));
+		return await submitAndDeliver(item, async () => await source(item));
 	},
 };
 
@@ -113,12 +106,12 @@ async function fromUrls(item: ItemScope): Promise<Submission> {
 		maskUrl === undefined || maskUrl === ''
 			? undefined
 			: onlyOne(imageAddresses(maskUrl, 'Mask URL'), 'Mask URL');
-	const request = imageRequestOf(item, { images, mask });
+	const request = readImageRequest(item, { images, mask });
 	return { kind: 'edits', request, body: request, identity: request };
 }
 
 async function fromBinary(item: ItemScope): Promise<Submission> {
-	const request = imageRequestOf(item);
+	const request = readImageRequest(item);
 	const files: InputFile[] = [];
 	for (const reference of binaryReferences(
 		item.parameter('imageBinaryPropertyNames'),

@@ -1,15 +1,9 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import type { ItemScope } from '../../../shared/n8n/runner/run-items';
+import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
-import type { Operation } from '../../../shared/n8n/runner/operation';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
-import {
-	imageRequestOf,
-	submissionFields,
-	submissionOptions,
-	submitAndCollect,
-} from '../../submit';
-import { promptField } from './image-fields';
+import { submitAndDeliver } from '../../submit';
+import { promptField, readImageRequest, submitFields, submitOptions } from './fields';
 
 /** Image → Generate: `POST /v1/images/generations/async`, then polls and downloads. */
 export const generate: Operation = {
@@ -20,12 +14,12 @@ export const generate: Operation = {
 	properties: [
 		modelPicker,
 		promptField('e.g. A lighthouse at dusk, watercolor', 'What the image should show'),
-		...submissionFields,
-		optionsCollection(...submissionOptions),
+		...submitFields,
+		optionsCollection(...submitOptions),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
-		return await submitAndCollect(item, async () => {
-			const request = imageRequestOf(item);
+		return await submitAndDeliver(item, async () => {
+			const request = readImageRequest(item);
 			return { kind: 'generations', request, body: request, identity: request };
 		});
 	},

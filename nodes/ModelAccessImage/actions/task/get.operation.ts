@@ -1,18 +1,18 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { pollImageTask } from '../../../shared/api/images/poll-task';
-import type { ItemScope } from '../../../shared/n8n/runner/run-items';
-import type { Operation } from '../../../shared/n8n/runner/operation';
+import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';
+import { downloadImages } from '../../download';
 import {
 	binaryPropertyField,
-	deliver,
-	deliveryOf,
 	downloadImagesField,
-	fileNameOption,
-	maxFileSizeOption,
-} from '../../download';
-import { boundedClient, requestOptions, taskOutput } from '../../wait';
-import { taskIdField, taskIdOf } from './task-fields';
+	fileOptions,
+	readBounds,
+	readFileSettings,
+	requestOptions,
+} from '../../fields';
+import { downloaderOf, taskOutput } from '../../wait';
+import { readTaskId, taskIdField } from './fields';
 
 /** Task → Get: `GET /v1/images/tasks/<task_id>`, once. */
 export const get: Operation = {
@@ -24,15 +24,15 @@ export const get: Operation = {
 		taskIdField,
 		downloadImagesField,
 		binaryPropertyField,
-		optionsCollection(fileNameOption, maxFileSizeOption, ...requestOptions, concurrencyOption),
+		optionsCollection(...fileOptions, ...requestOptions, concurrencyOption),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
-		const taskId = taskIdOf(item);
-		const client = boundedClient(item);
-		const delivery = deliveryOf(item, client.timeoutMs);
+		const taskId = readTaskId(item);
+		const client = item.client(readBounds(item));
+		const files = readFileSettings(item);
 		const seen = await pollImageTask(client, taskId);
 		item.accepted(taskId);
 		if (seen.task.status !== 'completed') return [taskOutput(taskId, seen)];
-		return await deliver(item, client, { taskId }, seen, delivery);
+		return await downloadImages(downloaderOf(item, client), seen.task, { taskId }, files);
 	},
 };

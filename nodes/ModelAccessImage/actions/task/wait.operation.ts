@@ -1,24 +1,19 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Observation } from '../../../shared/api/images/task';
-import type { ItemScope } from '../../../shared/n8n/runner/run-items';
-import type { Operation } from '../../../shared/n8n/runner/operation';
+import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';
 import {
 	binaryPropertyField,
-	deliveryOf,
 	downloadImagesField,
-	fileNameOption,
-	maxFileSizeOption,
-} from '../../download';
-import {
-	boundedClient,
-	collect,
-	progressReport,
+	fileOptions,
+	readBounds,
+	readFileSettings,
+	readWaitSettings,
 	requestOptions,
-	waitingOf,
-	waitingOptions,
-} from '../../wait';
-import { taskIdField, taskIdOf } from './task-fields';
+	waitOptions,
+} from '../../fields';
+import { progressReport, waitAndDownload } from '../../wait';
+import { readTaskId, taskIdField } from './fields';
 
 /** Task → Wait: polls a task that was submitted before, then downloads its pictures. */
 export const wait: Operation = {
@@ -30,24 +25,18 @@ export const wait: Operation = {
 		taskIdField,
 		downloadImagesField,
 		binaryPropertyField,
-		optionsCollection(
-			fileNameOption,
-			maxFileSizeOption,
-			...waitingOptions,
-			...requestOptions,
-			concurrencyOption,
-		),
+		optionsCollection(...fileOptions, ...waitOptions, ...requestOptions, concurrencyOption),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
-		const taskId = taskIdOf(item);
-		const client = boundedClient(item);
-		const waiting = waitingOf(item);
-		const delivery = deliveryOf(item, client.timeoutMs);
+		const taskId = readTaskId(item);
+		const client = item.client(readBounds(item));
+		const wait = readWaitSettings(item);
+		const files = readFileSettings(item);
 		const report = progressReport(item, taskId);
-		const onSeen = (seen: Observation) => {
+		const onPoll = (seen: Observation) => {
 			item.accepted(taskId);
 			report(seen);
 		};
-		return await collect(item, client, { taskId }, { waiting, delivery, onSeen });
+		return await waitAndDownload(item, client, { origin: { taskId }, wait, files, onPoll });
 	},
 };

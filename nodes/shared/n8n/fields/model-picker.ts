@@ -1,5 +1,6 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 import { findModels, listModels } from '../../api/models/models';
+import { createClient } from '../http/client';
 import { connect } from '../http/connection';
 import { nodeError } from '../errors';
 import { n8nTime } from '../clock';
@@ -30,8 +31,8 @@ export const modelPicker: INodeProperties = {
 	],
 };
 
-/** Milliseconds that somebody in front of an open list waits. */
-const PATIENCE_MS = 20_000;
+/** A user waits in front of an open list. */
+const BOUNDS = { timeoutMs: 20_000, totalMs: 20_000, maxRetries: 1 };
 
 /**
  * Fills the model picker.
@@ -42,12 +43,8 @@ export async function searchModels(
 	filter?: string,
 ): Promise<INodeListSearchResult> {
 	try {
-		const models = await listModels({
-			...(await connect(this, n8nTime)),
-			maxRetries: 1,
-			timeoutMs: PATIENCE_MS,
-			deadline: n8nTime.now() + PATIENCE_MS,
-		});
+		const client = createClient(await connect(this, n8nTime), BOUNDS);
+		const models = await listModels(client);
 		return { results: findModels(models, filter).map(({ id }) => ({ name: id, value: id })) };
 	} catch (error) {
 		throw nodeError(this.getNode(), error, undefined);

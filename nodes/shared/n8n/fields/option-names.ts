@@ -1,12 +1,14 @@
 import type { INodeProperties } from 'n8n-workflow';
-import type { Operation } from '../runner/operation';
+
+/** A field's name as messages have it: without its unit. */
+export function optionLabel({ displayName }: Pick<INodeProperties, 'displayName'>): string {
+	return displayName.replace(/ \([^)]*\)$/, '');
+}
 
 /** The fields and options of an operation, by the names that users see, their units left out. */
-export function controlsOf({ properties }: Pick<Operation, 'properties'>): ReadonlySet<string> {
+export function controlsOf({ properties }: { properties: INodeProperties[] }): ReadonlySet<string> {
 	const options = properties
 		.filter(({ type }) => type === 'collection')
 		.flatMap(({ options = [] }) => options as INodeProperties[]);
-	return new Set(
-		[...properties, ...options].map(({ displayName }) => displayName.replace(/ \([^)]*\)$/, '')),
-	);
+	return new Set([...properties, ...options].map(optionLabel));
 }

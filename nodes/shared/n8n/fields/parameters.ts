@@ -1,7 +1,8 @@
 import { InputError } from '../../api/errors/errors';
 import { quotable } from '../../api/errors/sanitize';
 
-interface NumberRule {
+/** What a number has to be. */
+export interface NumberRule {
 	/** The name on the field. */
 	field: string;
 	min: number;

@@ -1,6 +1,8 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { timeoutOption } from './options';
-import { onlySet, optionalNumber, secondsParameter } from './parameters';
+import type { RequestBounds } from '../http/client';
+import { secondsOption } from './define-option';
+import { maxRetriesOption, timeoutOption } from './options';
+import { onlySet, optionalNumber } from './parameters';
 
 export const maxOutputTokensOption: INodeProperties = {
 	displayName: 'Max Output Tokens',
@@ -88,31 +90,20 @@ export function modelFieldsOf(options: IDataObject): Record<string, unknown> {
 	});
 }
 
-/** Seconds to wait for an answer, and seconds that a stream may be silent. */
-const TIMEOUT = 300;
-const IDLE_TIMEOUT = 60;
-
 export const responseTimeoutOption = timeoutOption(
-	TIMEOUT,
+	300,
 	'How long to wait for the answer to one request',
 );
 
-export const idleTimeoutOption: INodeProperties = {
+export const idleTimeoutOption = secondsOption({
 	displayName: 'Idle Timeout (Seconds)',
 	name: 'idleTimeout',
-	type: 'number',
-	typeOptions: { minValue: 1 },
-	default: IDLE_TIMEOUT,
+	default: 60,
 	description: 'How long a stream may be silent before it is given up',
-};
+});
 
-/**
- * What bounds a request for a response, in milliseconds.
- * @throws {InputError} names the option
- */
-export function responseTimesOf({ timeout, idleTimeout }: IDataObject) {
-	return {
-		timeoutMs: secondsParameter(timeout, 'Timeout', TIMEOUT),
-		idleMs: secondsParameter(idleTimeout, 'Idle Timeout', IDLE_TIMEOUT),
-	};
+/** What bounds requests for responses; an answer has as long as one request. */
+export function readResponseBounds(options: IDataObject): RequestBounds {
+	const timeoutMs = responseTimeoutOption.read(options);
+	return { timeoutMs, totalMs: timeoutMs, maxRetries: maxRetriesOption.read(options) };
 }

@@ -2,10 +2,8 @@ import { keyRedactor, normalizeApiKey } from '../../api/credential/api-key';
 import { normalizeBaseUrl } from '../../api/credential/base-url';
 import type { Client } from '../../api/http/request';
 import type { Time } from '../../api/http/clock';
+import { CREDENTIAL } from './credential';
 import { gatewayTransport, type RequestContext } from './transport';
-
-/** The credential type that all nodes of this package use. */
-export const CREDENTIAL = 'modelAccessApi';
 
 /** A gateway as the credential describes it. */
 export type Connection = Pick<Client, 'transport' | 'time' | 'redact'> & {

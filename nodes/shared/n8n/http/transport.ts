@@ -16,7 +16,7 @@ import {
 	type OpenReply,
 	type Transport,
 } from '../../api/http/transport';
-import { CREDENTIAL } from './connection';
+import { CREDENTIAL } from './credential';
 
 /** Whose request helper is used: a node that runs, a list in the editor, a sub-node. */
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | ISupplyDataFunctions;

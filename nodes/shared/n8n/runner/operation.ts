@@ -1,12 +1,44 @@
-import {
-	NodeOperationError,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-	type INodeProperties,
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeProperties,
 } from 'n8n-workflow';
-import type { Time } from '../../api/http/clock';
-import { runItems, type ItemScope } from './run-items';
-import { n8nTime } from '../clock';
+import type { Client } from '../../api/http/request';
+import type { RequestBounds } from '../http/client';
+import type { Connection } from '../http/connection';
+import type { Ledger, PaidWork } from './resume-store';
+
+/** What an operation sees of the item it works on. */
+export interface ItemScope {
+	context: IExecuteFunctions;
+	/** Position of the item in the input. */
+	index: number;
+	connection: Connection;
+	/** The node's `options` for this item. */
+	options: IDataObject;
+	/** A parameter's value for this item; a resource locator's is its ID. */
+	parameter(name: string): unknown;
+	/** A client bounded as given; its other needs are those of the run. */
+	client(bounds: RequestBounds): Client;
+	/**
+	 * Says what the item is about to pay for.
+	 * @param request everything that tells it from other requests, as JSON
+	 * @returns what an earlier try of the node brought for it, not to be paid for again
+	 * @throws {ModelAccessError} an earlier try left in doubt whether it was executed
+	 */
+	earlier(request: unknown): PaidWork | undefined;
+	/** Keeps what the request brought, until the node has handed on its output. */
+	paid(work: PaidWork): void;
+	/** Notes a task that the gateway accepted, so that no error of the run can lose it. */
+	accepted(taskId: string): void;
+	ledger: Ledger;
+	/**
+	 * Where the workflow itself streams: opens the item's turn to pass text on to its caller. The
+	 * runner ends it.
+	 */
+	beginStream(): ((piece: string) => void) | undefined;
+}
 
 /** One operation of a node: what the panel shows and what happens for one item. */
 export interface Operation {
@@ -81,28 +113,4 @@ export function resourceProperties(resources: Resource[]): INodeProperties[] {
 
 function firstOf(choices: Array<{ value: string }>): string {
 	return choices[0]?.value ?? '';
-}
-
-/**
- * Runs the operation that the node is set to.
- * @param time n8n's, but for tests
- */
-export async function execute(
-	context: IExecuteFunctions,
-	resources: Resource[],
-	time: Time = n8nTime,
-): Promise<INodeExecutionData[][]> {
-	const chosen = context.getNodeParameter('resource', 0, '');
-	const wanted = context.getNodeParameter('operation', 0, '');
-	const operation = resources
-		.find(({ value }) => value === chosen)
-		?.operations.find(({ value }) => value === wanted);
-	if (!operation) {
-		throw new NodeOperationError(
-			context.getNode(),
-			`The operation "${String(wanted)}" of "${String(chosen)}" does not exist`,
-			{ description: 'Choose Resource and Operation from their lists.' },
-		);
-	}
-	return await runItems(context, operation, time);
 }

@@ -1,46 +1,43 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import {
+	NodeOperationError,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+} from 'n8n-workflow';
 import pLimit from 'p-limit';
-import type { Client } from '../../api/http/request';
 import type { Time } from '../../api/http/clock';
-import { connect, type Connection } from '../http/connection';
+import type { Client } from '../../api/http/request';
+import { n8nTime } from '../clock';
 import { controlsOf } from '../fields/option-names';
-import type { Ledger, PaidWork } from './resume-store';
-import type { Operation } from './operation';
-import { numberParameter } from '../fields/parameters';
+import { concurrencyOption } from '../fields/options';
+import { createClient } from '../http/client';
+import { connect, type Connection } from '../http/connection';
+import type { ItemScope, Operation, Resource } from './operation';
 import { Run, type ItemRun } from './run';
 
-/** What an operation sees of the item it works on. */
-export interface ItemScope {
-	context: IExecuteFunctions;
-	/** Position of the item in the input. */
-	index: number;
-	connection: Connection;
-	/** The node's `options` for this item. */
-	options: IDataObject;
-	/** A parameter's value for this item; a resource locator's is its ID. */
-	parameter(name: string): unknown;
-	/** A client bounded as given; its other needs are those of the run. */
-	client(bounds: Pick<Client, 'timeoutMs' | 'maxRetries' | 'deadline'>): Client;
-	/**
-	 * Says what the item is about to pay for.
-	 * @param request everything that tells it from other requests, as JSON
-	 * @returns what an earlier try of the node brought for it, not to be paid for again
-	 * @throws {ModelAccessError} an earlier try left in doubt whether it was executed
-	 */
-	earlier(request: unknown): PaidWork | undefined;
-	/** Keeps what the request brought, until the node has handed on its output. */
-	paid(work: PaidWork): void;
-	/** Notes a task that the gateway accepted, so that no error of the run can lose it. */
-	accepted(taskId: string): void;
-	ledger: Ledger;
-	/**
-	 * Where the workflow itself streams: opens the item's turn to pass text on to its caller. The
-	 * runner ends it.
-	 */
-	beginStream(): ((piece: string) => void) | undefined;
+/**
+ * Runs the operation that the node is set to.
+ * @param time n8n's, but for tests
+ */
+export async function execute(
+	context: IExecuteFunctions,
+	resources: Resource[],
+	time: Time = n8nTime,
+): Promise<INodeExecutionData[][]> {
+	const chosen = context.getNodeParameter('resource', 0, '');
+	const wanted = context.getNodeParameter('operation', 0, '');
+	const operation = resources
+		.find(({ value }) => value === chosen)
+		?.operations.find(({ value }) => value === wanted);
+	if (!operation) {
+		throw new NodeOperationError(
+			context.getNode(),
+			`The operation "${String(wanted)}" of "${String(chosen)}" does not exist`,
+			{ description: 'Choose Resource and Operation from their lists.' },
+		);
+	}
+	return await runItems(context, operation, time);
 }
-
-const DEFAULT_CONCURRENCY = 4;
 
 /**
  * Runs an operation for all items: several side by side, outputs in input order and linked to
@@ -50,7 +47,7 @@ const DEFAULT_CONCURRENCY = 4;
  *
  * @throws {NodeApiError|NodeOperationError}
  */
-export async function runItems(
+async function runItems(
 	context: IExecuteFunctions,
 	operation: Operation,
 	time: Time,
@@ -62,7 +59,7 @@ export async function runItems(
 	try {
 		const shared = await run.begin(async () => ({
 			connection: await connect(context, time),
-			limit: pLimit(concurrencyOf(context)),
+			limit: pLimit(readConcurrency(context)),
 		}));
 		if (!shared) return [run.errorItems(items.length)];
 		run.redact = shared.connection.redact;
@@ -87,14 +84,9 @@ export async function runItems(
 	return [run.finish(items.flatMap((_, index) => outputs.get(index) ?? []))];
 }
 
-function concurrencyOf(context: IExecuteFunctions): number {
-	const value = context.getNodeParameter('options.concurrency', 0, DEFAULT_CONCURRENCY);
-	return numberParameter(value, {
-		field: 'Concurrency',
-		fallback: DEFAULT_CONCURRENCY,
-		min: 1,
-		whole: true,
-	});
+function readConcurrency(context: IExecuteFunctions): number {
+	const concurrency = context.getNodeParameter('options.concurrency', 0, '');
+	return concurrencyOption.read({ concurrency });
 }
 
 function itemScope(
@@ -110,20 +102,17 @@ function itemScope(
 		connection,
 		options: context.getNodeParameter('options', index, {}) as IDataObject,
 		parameter: (name) => context.getNodeParameter(name, index, undefined, { extractValue: true }),
-		client: (bounds) => ({
-			transport: connection.transport,
-			time: connection.time,
-			redact: connection.redact,
-			controls: connection.controls,
-			place: itemRun.place,
-			signal: itemRun.stopped,
-			cancel: itemRun.cancelled,
-			onRetry: ({ reason, waitMs, attempt }) =>
-				context.logger.debug(
-					`Item ${index}: ${reason}; sending again in ${waitMs} ms (retry ${attempt})`,
-				),
-			...bounds,
-		}),
+		client: (bounds) =>
+			createClient(connection, bounds, {
+				controls: connection.controls,
+				place: itemRun.place,
+				signal: itemRun.stopped,
+				cancel: itemRun.cancelled,
+				onRetry: ({ reason, waitMs, attempt }) =>
+					context.logger.debug(
+						`Item ${index}: ${reason}; sending again in ${waitMs} ms (retry ${attempt})`,
+					),
+			}),
 		earlier: (request) => run.earlier(itemRun, request),
 		paid: (work) => run.paid(itemRun, work),
 		accepted: (taskId) => run.accepted(index, taskId),

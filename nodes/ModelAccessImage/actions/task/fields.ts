@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { parseTaskId } from '../../../shared/api/images/task-id';
-import type { ItemScope } from '../../../shared/n8n/runner/run-items';
+import type { ItemScope } from '../../../shared/n8n/runner/operation';
 
 export const taskIdField: INodeProperties = {
 	displayName: 'Task ID',
@@ -14,6 +14,6 @@ export const taskIdField: INodeProperties = {
 };
 
 /** @throws {InputError} it is no task ID of this gateway */
-export function taskIdOf(item: ItemScope): string {
+export function readTaskId(item: ItemScope): string {
 	return parseTaskId(item.parameter('taskId'), item.connection.baseUrl);
 }

@@ -1,0 +1,139 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { checkImageRequest, type ImageRequest } from '../../../shared/api/images/image-request';
+import { defineOption, type Option } from '../../../shared/n8n/fields/define-option';
+import { concurrencyOption, extraBodyOption } from '../../../shared/n8n/fields/options';
+import { onlySet, optionalNumber } from '../../../shared/n8n/fields/parameters';
+import type { ItemScope } from '../../../shared/n8n/runner/operation';
+import {
+	binaryPropertyField,
+	downloadImagesField,
+	fileOptions,
+	requestOptions,
+	waitOptions,
+} from '../../fields';
+
+/** @param show what the prompt is for: `What the image should show` */
+export function promptField(placeholder: string, show: string): INodeProperties {
+	return {
+		displayName: 'Prompt',
+		name: 'prompt',
+		type: 'string',
+		typeOptions: { rows: 4 },
+		required: true,
+		default: '',
+		placeholder,
+		description: show,
+	};
+}
+
+const numberOfImages = defineOption(
+	{
+		displayName: 'Number of Images',
+		name: 'n',
+		type: 'number',
+		typeOptions: { minValue: 1 },
+		default: 1,
+		description: 'How many images to make. Each becomes an item of its own, and each is charged.',
+	},
+	(value, field) => optionalNumber(value, { field, min: 1, whole: true }),
+);
+
+const extraBody = extraBodyOption('{ "style": "vivid" }');
+
+/** A field that only counts when the node waits for the image. */
+const whenWaiting = (field: INodeProperties): INodeProperties => ({
+	...field,
+	displayOptions: { show: { ...field.displayOptions?.show, waitForCompletion: [true] } },
+});
+
+/** The fields behind the prompt, of each operation that submits. */
+export const submitFields: INodeProperties[] = [
+	{
+		displayName: 'Wait for Completion',
+		name: 'waitForCompletion',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to wait until the image is done. If off, the item holds the task, which Task → Wait can collect later.',
+	},
+	whenWaiting(downloadImagesField),
+	whenWaiting(binaryPropertyField),
+];
+
+/** The options of each operation that submits. */
+export const submitOptions: Array<INodeProperties | Option<unknown>> = [
+	{
+		displayName: 'Background',
+		name: 'background',
+		type: 'options',
+		options: [
+			{ name: 'Automatic', value: 'auto' },
+			{ name: 'Opaque', value: 'opaque' },
+			{ name: 'Transparent', value: 'transparent' },
+		],
+		default: 'auto',
+		description: 'Whether the image may be see-through. Support depends on the model.',
+	},
+	numberOfImages,
+	{
+		displayName: 'Output Format',
+		name: 'outputFormat',
+		type: 'options',
+		options: [
+			{ name: 'JPEG', value: 'jpeg' },
+			{ name: 'PNG', value: 'png' },
+			{ name: 'WebP', value: 'webp' },
+		],
+		default: 'png',
+		description: 'The file format to ask for. Support depends on the model.',
+	},
+	{
+		displayName: 'Quality',
+		name: 'quality',
+		type: 'options',
+		options: [
+			{ name: 'Automatic', value: 'auto' },
+			{ name: 'High', value: 'high' },
+			{ name: 'Low', value: 'low' },
+			{ name: 'Medium', value: 'medium' },
+		],
+		default: 'auto',
+		description: 'How much work goes into the image. Support depends on the model.',
+	},
+	{
+		displayName: 'Size',
+		name: 'size',
+		type: 'string',
+		default: '1024x1024',
+		placeholder: 'e.g. 1024x1024',
+		description: 'Width x height in pixels, or auto. Which sizes work depends on the model.',
+	},
+	extraBody,
+	...fileOptions,
+	...waitOptions,
+	...requestOptions,
+	concurrencyOption,
+];
+
+/**
+ * Reads the fields that both operations submit. Only what was set is sent; the extra body is merged
+ * last.
+ * @param own fields of one operation
+ * @throws {InputError} names the field
+ */
+export function readImageRequest(item: ItemScope, own: Record<string, unknown> = {}): ImageRequest {
+	const { options } = item;
+	return checkImageRequest({
+		...onlySet({
+			model: item.parameter('model'),
+			prompt: item.parameter('prompt'),
+			...own,
+			size: options.size,
+			n: numberOfImages.read(options),
+			quality: options.quality,
+			background: options.background,
+			output_format: options.outputFormat,
+		}),
+		...extraBody.read(options),
+	});
+}
