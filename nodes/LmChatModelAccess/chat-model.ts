@@ -8,9 +8,9 @@ import {
 } from '../shared/client/response';
 import { streamResponse } from '../shared/client/response-stream';
 import { onlySet, withExtraBody } from '../shared/n8n/parameters';
-import { answerContentOf, type AnswerContent } from './answer-content';
-import { inputItemsOf } from './input-items';
-import { Pieces } from './pieces';
+import { answerContentOf, type AnswerContent } from './from-response';
+import { inputItemsOf } from './to-input-items';
+import { Pieces } from './async-queue';
 import type {
 	ChatModel,
 	ChatModelConfig,

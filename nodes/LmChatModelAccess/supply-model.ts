@@ -34,7 +34,7 @@ import {
 	topPOption,
 } from '../shared/n8n/response-options';
 import { ModelAccessChatModel, type ChatModelSettings } from './chat-model';
-import { withoutLosses, type LangChainModel } from './langchain';
+import { withoutLosses, type LangChainModel } from './langchain-adapter';
 import { loadSdk } from './sdk';
 
 /** The fields of the chat model. */

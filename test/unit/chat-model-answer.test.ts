@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { answerContentOf } from '../../nodes/LmChatModelAccess/answer-content';
-import { Pieces } from '../../nodes/LmChatModelAccess/pieces';
+import { answerContentOf } from '../../nodes/LmChatModelAccess/from-response';
+import { Pieces } from '../../nodes/LmChatModelAccess/async-queue';
 import { toolChoiceOf, toolsOf } from '../../nodes/LmChatModelAccess/tools';
 import { AnswerError } from '../../nodes/shared/client/errors';
 import { refusalOf } from './client/arrange';

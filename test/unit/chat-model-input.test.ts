@@ -1,5 +1,5 @@
 import type { Message, MessageContent } from '../../nodes/LmChatModelAccess/sdk';
-import { inputItemsOf } from '../../nodes/LmChatModelAccess/input-items';
+import { inputItemsOf } from '../../nodes/LmChatModelAccess/to-input-items';
 
 const said = (role: Message['role'], ...content: MessageContent[]): Message => ({ role, content });
 const text = (words: string): MessageContent => ({ type: 'text', text: words });
