@@ -1,16 +1,16 @@
-/** Pieces that one side pushes as they come and the other side takes, in order. */
-export class Pieces<T> implements AsyncIterable<T> {
-	private readonly ready: T[] = [];
+/** A queue that one side fills while the other side takes from it by `for await`, in order. */
+export class AsyncQueue<T> implements AsyncIterable<T> {
+	private readonly waiting: T[] = [];
 	private ended = false;
 	private wake = () => {};
 
-	/** Hands over one more piece. */
-	push(piece: T) {
-		this.ready.push(piece);
+	/** Adds a value at the end. */
+	push(value: T) {
+		this.waiting.push(value);
 		this.wake();
 	}
 
-	/** No more pieces will come. */
+	/** Ends the iteration after the values that are still in the queue. */
 	end() {
 		this.ended = true;
 		this.wake();
@@ -18,8 +18,8 @@ export class Pieces<T> implements AsyncIterable<T> {
 
 	async *[Symbol.asyncIterator](): AsyncGenerator<T> {
 		for (;;) {
-			yield* this.ready.splice(0);
-			if (this.ready.length > 0) continue;
+			yield* this.waiting.splice(0);
+			if (this.waiting.length > 0) continue;
 			if (this.ended) return;
 			await new Promise<void>((resolve) => {
 				this.wake = resolve;

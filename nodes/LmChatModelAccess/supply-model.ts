@@ -119,7 +119,7 @@ async function settingsOf(
 			if (reason === undefined) return;
 			context.addExecutionHints({ message: reason, type: 'warning', location: 'outputPane' });
 		},
-		errorOf: (error) => subNodeError(context, error, itemIndex, connection.redact),
+		toError: (error) => subNodeError(context, error, itemIndex, connection.redact),
 	};
 }
 
