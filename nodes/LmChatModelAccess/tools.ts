@@ -1,5 +1,6 @@
 import type { ZodSchema } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
+import { parseToolChoice } from '../shared/api/responses/tool-choice';
 import { InputError } from '../shared/client/errors';
 import type { Tool } from './sdk';
 
@@ -58,17 +59,14 @@ function toJsonSchema(schema: unknown, field: string): Record<string, unknown> {
 }
 
 /**
- * `tool_choice` as the Responses API takes it.
- * @param choice in any of the forms that LangChain knows: a word, the name of a function, an object
+ * Makes the `tool_choice` of a request.
+ * @param choice in any of LangChain's forms: a mode, the name of a function, an object
+ * @see contract, "Response request"
  */
 export function toToolChoice(choice: unknown): unknown {
 	if (choice === undefined || choice === null || choice === '') return undefined;
 	if (choice === 'any' || choice === true) return 'required';
-	if (typeof choice === 'string') {
-		return ['auto', 'none', 'required'].includes(choice)
-			? choice
-			: { type: 'function', name: choice };
-	}
+	if (typeof choice === 'string') return parseToolChoice(choice);
 	const { type, function: called } = choice as { type?: unknown; function?: { name?: unknown } };
 	return type === 'function' && called ? { type, name: called.name } : choice;
 }

@@ -1,4 +1,5 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import { parseToolChoice } from '../../../shared/api/responses/tool-choice';
 import { InputError } from '../../../shared/client/errors';
 import type { ItemScope } from '../../../shared/n8n/items';
 import { extraBodyOption } from '../../../shared/n8n/option-fields';
@@ -230,6 +231,5 @@ function toolChoice(value: unknown): unknown {
 	const text = value.trim();
 	if (text === '') return undefined;
 	if (text.startsWith('{')) return jsonParameter(text, 'Tool Choice');
-	if (['auto', 'none', 'required'].includes(text)) return text;
-	return { type: 'function', name: text };
+	return parseToolChoice(text);
 }
