@@ -34,7 +34,8 @@ import {
 	topPOption,
 } from '../shared/n8n/response-options';
 import { ModelAccessChatModel, type ChatModelSettings } from './chat-model';
-import { withoutLosses, type LangChainModel } from './langchain-adapter';
+import { repairAdapter } from './langchain-adapter';
+import type { LangChainModel } from './langchain-model';
 import { loadSdk } from './sdk';
 
 /** The fields of the chat model. */
@@ -77,7 +78,8 @@ export async function supplyChatModel(
 		const { supplyModel } = await loadSdk();
 		const settings = await settingsOf(context, itemIndex, time);
 		const supplied = supplyModel(context, new ModelAccessChatModel(settings));
-		return { ...supplied, response: withoutLosses(supplied.response as LangChainModel) };
+		const response = repairAdapter(supplied.response as LangChainModel, context.logger);
+		return { ...supplied, response };
 	} catch (error) {
 		throw subNodeError(context, error, itemIndex);
 	}
