@@ -32,7 +32,7 @@ export interface ChatModelSettings {
 	/** How long a stream may be silent, in milliseconds. */
 	idleMs: number;
 	/** Aborted when the execution is canceled. */
-	cancelled?: AbortSignal;
+	canceled?: AbortSignal;
 	/** Makes a client for one request, which ends when the signal is aborted. */
 	client(cancel: AbortSignal): Client;
 	/** Called with each answer. */
@@ -167,7 +167,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 		send: (client: Client, body: Record<string, unknown>) => Promise<CreatedResponse>,
 	): Promise<Answered> {
 		const { settings } = this;
-		const stop = joinedSignal([settings.cancelled, config.abortSignal, config.signal, ...signals]);
+		const stop = joinedSignal([settings.canceled, config.abortSignal, config.signal, ...signals]);
 		try {
 			const created = await send(settings.client(stop.signal), this.toBody(messages, config));
 			settings.onAnswer?.(created);

@@ -1,72 +1,25 @@
 import type {
-	IDataObject,
-	INodeProperties,
 	ISupplyDataFunctions,
 	NodeApiError,
 	NodeOperationError,
 	SupplyData,
 } from 'n8n-workflow';
 import type { Redact } from '../shared/client/failure';
-import { requireText } from '../shared/client/require-text';
 import { incompleteReason } from '../shared/client/response-output';
 import type { Time } from '../shared/client/time';
 import { connect } from '../shared/n8n/connection';
 import { controlsOf } from '../shared/n8n/controls';
 import { nodeError, redacted } from '../shared/n8n/errors';
-import { modelPicker } from '../shared/n8n/model-picker';
-import {
-	extraBodyOption,
-	maxRetriesOf,
-	maxRetriesOption,
-	optionsCollection,
-} from '../shared/n8n/option-fields';
-import { jsonObjectParameter } from '../shared/n8n/parameters';
-import {
-	idleTimeoutOption,
-	maxOutputTokensOption,
-	modelFieldsOf,
-	reasoningEffortOption,
-	responseTimeoutOption,
-	responseTimesOf,
-	serviceTierOption,
-	storeOption,
-	temperatureOption,
-	topPOption,
-} from '../shared/n8n/response-options';
 import { ModelAccessChatModel, type ChatModelSettings } from './chat-model';
+import { properties, readParameters } from './fields';
 import { repairAdapter } from './langchain-adapter';
 import type { LangChainModel } from './langchain-model';
 import { loadSdk } from './sdk';
 
-/** The fields of the chat model. */
-export const properties: INodeProperties[] = [
-	{
-		displayName:
-			"This node must be connected to an AI agent or chain. <a data-action='openSelectiveNodeCreator' data-action-parameter-creatorview='AI'>Insert one</a>",
-		name: 'notice',
-		type: 'notice',
-		default: '',
-		typeOptions: { containerClass: 'ndv-connection-hint-notice' },
-	},
-	modelPicker,
-	optionsCollection(
-		extraBodyOption('{ "user": "42" }'),
-		idleTimeoutOption,
-		maxOutputTokensOption,
-		maxRetriesOption,
-		reasoningEffortOption,
-		responseTimeoutOption,
-		serviceTierOption,
-		storeOption,
-		temperatureOption,
-		topPOption,
-	),
-];
-
 /**
  * Supplies the chat model of one item to an agent or a chain.
- * @param time n8n's, but for tests
- * @throws {NodeApiError|NodeOperationError} a field or the credential is not usable, or this n8n is
+ * @param time n8n's clock; tests pass their own
+ * @throws {NodeApiError|NodeOperationError} a field or the credential is invalid, or this n8n is
  * too old
  */
 export async function supplyChatModel(
@@ -76,7 +29,7 @@ export async function supplyChatModel(
 ): Promise<SupplyData> {
 	try {
 		const { supplyModel } = await loadSdk();
-		const settings = await settingsOf(context, itemIndex, time);
+		const settings = await createSettings(context, itemIndex, time);
 		const supplied = supplyModel(context, new ModelAccessChatModel(settings));
 		const response = repairAdapter(supplied.response as LangChainModel, context.logger);
 		return { ...supplied, response };
@@ -85,25 +38,16 @@ export async function supplyChatModel(
 	}
 }
 
-async function settingsOf(
+async function createSettings(
 	context: ISupplyDataFunctions,
 	itemIndex: number,
 	time: Time,
 ): Promise<ChatModelSettings> {
-	const modelId: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });
-	requireText(modelId, 'Model', 'Choose a model from the list or enter its exact ID.');
-	const options = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
-	const { timeoutMs, idleMs } = responseTimesOf(options);
-	const maxRetries = maxRetriesOf(options.maxRetries);
-	const fields = modelFieldsOf(options);
-	const extraBody = jsonObjectParameter(options.extraBody, 'Extra Body');
+	const { timeoutMs, maxRetries, ...parameters } = readParameters(context, itemIndex);
 	const connection = await connect(context, time);
 	return {
-		modelId: String(modelId),
-		fields,
-		extraBody,
-		idleMs,
-		cancelled: context.getExecutionCancelSignal(),
+		...parameters,
+		canceled: context.getExecutionCancelSignal(),
 		client: (cancel) => ({
 			transport: connection.transportUntil(cancel),
 			time,
@@ -125,7 +69,7 @@ async function settingsOf(
 	};
 }
 
-/** The error as n8n shows those of nodes that serve another node. */
+/** Marks the error as one of a sub-node: n8n then shows it beside that, not in the agent. */
 function subNodeError(
 	context: ISupplyDataFunctions,
 	error: unknown,
