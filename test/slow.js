@@ -7,6 +7,7 @@ module.exports = [
 	'<rootDir>/test/fuzz/',
 	'<rootDir>/test/faults/network.test.ts',
 	'<rootDir>/test/nodes/chat-model.agent.test.ts',
+	'<rootDir>/test/nodes/langchain-adapter.test.ts',
 	'<rootDir>/test/package/n8n-versions.test.ts',
 	'<rootDir>/test/performance.test.ts',
 ];

@@ -7,7 +7,8 @@ import {
 } from 'n8n-workflow';
 import { searchModels } from '../shared/n8n/fields/model-picker';
 import { n8nTime } from '../shared/n8n/clock';
-import { properties, supplyChatModel } from './supply-model';
+import { properties } from './fields';
+import { supplyChatModel } from './supply-model';
 
 /** A language model for AI agents and chains. */
 export class LmChatModelAccess implements INodeType {

@@ -5,9 +5,8 @@ import { checkResponseRequest, createResponse } from '../shared/api/responses/re
 import type { CreatedResponse } from '../shared/api/responses/created-response';
 import { streamResponse } from '../shared/api/responses/response-stream';
 import { onlySet, withExtraBody } from '../shared/n8n/fields/parameters';
-import { answerContentOf, type AnswerContent } from './answer-content';
-import { inputItemsOf } from './input-items';
-import { Pieces } from './pieces';
+import { AsyncQueue } from './async-queue';
+import { fromResponse, type AnswerContent } from './from-response';
 import type {
 	ChatModel,
 	ChatModelConfig,
@@ -17,37 +16,38 @@ import type {
 	StreamChunk,
 	Tool,
 } from './sdk';
-import { parametersOf, toolChoiceOf, toolsOf } from './tools';
+import { toInputItems } from './to-input-items';
+import { toParameters, toRequestTools, toToolChoice } from './tools';
 
-/** What the node makes a model of. */
+/** What the node's fields and credential say about the model. */
 export interface ChatModelSettings {
 	modelId: string;
-	/** Body fields of the options that were set, under the gateway's names. */
+	/** Body fields of the options that the user set, under the gateway's names. */
 	fields: Record<string, unknown>;
-	/** Merged over everything else, but for `tools`, which are added. */
+	/** Merged last and wins, except for `tools`, which are added to the agent's. */
 	extraBody: Record<string, unknown>;
-	/** Milliseconds that a stream may be silent. */
+	/** How long a stream may be silent, in milliseconds. */
 	idleMs: number;
-	/** Aborted when the execution is cancelled. */
-	cancelled?: AbortSignal;
-	/** A client for one request, which ends when the signal is aborted. */
+	/** Aborted when the execution is canceled. */
+	canceled?: AbortSignal;
+	/** Makes a client for one request, which ends when the signal is aborted. */
 	client(cancel: AbortSignal): Client;
-	/** Told of each answer. */
+	/** Called with each answer. */
 	onAnswer?(created: CreatedResponse): void;
-	/** Whatever went wrong, as n8n's error. */
-	errorOf(error: unknown): unknown;
+	/** Turns any error into n8n's. */
+	toError(error: unknown): unknown;
 }
 
-/** What one call may ask for. LangChain's options come through n8n's kit as they are. */
+/** Options of one call. n8n's kit passes LangChain's options on unchanged. */
 export interface CallConfig extends ChatModelConfig {
 	signal?: AbortSignal;
 	stop?: string[];
 }
 
-/** What tools are bound with. */
-interface Asked {
+/** Body fields that an agent or chain binds to the model. */
+interface BoundOptions {
 	toolChoice?: unknown;
-	/** `text`, for structured output. */
+	/** The body's `text`, for structured output. */
 	text?: Record<string, unknown>;
 }
 
@@ -57,9 +57,8 @@ interface Answered {
 }
 
 /**
- * A chat model over `POST /v1/responses`, in the form that n8n's kit for AI nodes wants. Each call
- * is one request of the client: what is sent again is decided by the retry table and by nothing
- * else.
+ * A chat model over `POST /v1/responses`, in the form of n8n's kit for AI nodes. Each call is one
+ * request of the client: only the retry table decides what is sent again.
  * @see contract, "POST /v1/responses"
  */
 export class ModelAccessChatModel implements ChatModel<CallConfig> {
@@ -69,44 +68,43 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 	constructor(
 		private readonly settings: ChatModelSettings,
 		private readonly tools: Tool[] = [],
-		private readonly asked: Asked = {},
+		private readonly bound: BoundOptions = {},
 	) {
 		this.modelId = settings.modelId;
 	}
 
 	/** The same model with these tools added. */
 	withTools(tools: Tool[]): ModelAccessChatModel {
-		return new ModelAccessChatModel(this.settings, [...this.tools, ...tools], this.asked);
+		return new ModelAccessChatModel(this.settings, [...this.tools, ...tools], this.bound);
 	}
 
 	/**
-	 * The same model that has to, or must not, call tools.
-	 * @param choice in any of the forms that LangChain knows
+	 * The same model with a rule for which tools it calls.
+	 * @param choice in any of LangChain's forms
 	 */
 	withToolChoice(choice: unknown): ModelAccessChatModel {
-		const toolChoice = toolChoiceOf(choice);
-		return new ModelAccessChatModel(this.settings, this.tools, { ...this.asked, toolChoice });
+		const toolChoice = toToolChoice(choice);
+		return new ModelAccessChatModel(this.settings, this.tools, { ...this.bound, toolChoice });
 	}
 
 	/**
-	 * The same model that answers with JSON which fits a schema.
-	 * @param schema JSON Schema, or zod's
-	 * @param name how the schema is called at the gateway; its title where it is left out
+	 * The same model that answers with JSON by a schema.
+	 * @param schema JSON Schema, or a schema of zod
+	 * @param name the schema's name at the gateway; by default the schema's title
 	 */
 	withStructuredOutput(schema: object, name?: string): ModelAccessChatModel {
-		const json = parametersOf(schema, 'The wished output');
-		const called = [name, json.title].find(isName) ?? 'answer';
-		const text = { format: { type: 'json_schema', name: called, schema: json } };
-		return new ModelAccessChatModel(this.settings, this.tools, { ...this.asked, text });
+		const json = toParameters(schema, 'The wished output');
+		const schemaName = [name, json.title].find(isName) ?? 'answer';
+		const text = { format: { type: 'json_schema', name: schemaName, schema: json } };
+		return new ModelAccessChatModel(this.settings, this.tools, { ...this.bound, text });
 	}
 
 	/**
-	 * Asks for an answer, once (see the retry table).
+	 * Requests an answer, once (see the retry table).
 	 * @throws {NodeApiError|NodeOperationError}
 	 */
 	async generate(messages: Message[], config: CallConfig = {}): Promise<GenerateResult> {
-		const answered = await this.ask(messages, config, [], createResponse);
-		const { created, content } = answered;
+		const { created, content } = await this.request(messages, config, [], createResponse);
 		const { response, requestId } = created;
 		return {
 			id: response.id,
@@ -115,7 +113,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 			message: {
 				role: 'assistant',
 				id: response.id,
-				content: contentOf(content, stoppedAt(content.text, config)),
+				content: toMessageContent(content, cutAtStop(content.text, config)),
 			},
 			providerMetadata: onlySet({
 				id: response.id,
@@ -129,57 +127,57 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 	}
 
 	/**
-	 * Asks for an answer, and hands on its text as it comes. Calls of tools are handed on whole, and
-	 * once the answer is complete: nothing can be done by a part of them.
+	 * Requests an answer and yields its text as it arrives. Tool calls follow whole, after the
+	 * answer is complete: an agent cannot use a part of one.
 	 * @throws {NodeApiError|NodeOperationError} with the text received so far in its details
 	 */
 	async *stream(messages: Message[], config: CallConfig = {}): AsyncGenerator<StreamChunk> {
 		const left = new AbortController();
-		const pieces = new Pieces<string>();
-		// Text after which the answer is to stop may come in pieces of its own: it is cut at the end.
-		const atOnce = stopsOf(config).length > 0;
+		const texts = new AsyncQueue<string>();
+		// A stop sequence may be split between two deltas, so the text is cut when it is complete.
+		const isHeldBack = getStopSequences(config).length > 0;
 		const { idleMs } = this.settings;
-		const onText = atOnce ? undefined : (piece: string) => pieces.push(piece);
-		const answer = this.ask(
+		const onText = isHeldBack ? undefined : (text: string) => texts.push(text);
+		const answer = this.request(
 			messages,
 			config,
 			[left.signal],
 			async (client, body) => await streamResponse(client, body, { idleMs, onText }),
-		).finally(() => pieces.end());
-		// Whoever leaves early does not wait for it.
+		).finally(() => texts.end());
+		// A reader who leaves early does not await it, and its rejection must not go unhandled.
 		answer.catch(() => {});
 		try {
-			for await (const delta of pieces) if (delta !== '') yield { type: 'text-delta', delta };
+			for await (const delta of texts) if (delta !== '') yield { type: 'text-delta', delta };
 			const { content } = await answer;
-			const rest = atOnce ? stoppedAt(content.text, config) : '';
+			const rest = isHeldBack ? cutAtStop(content.text, config) : '';
 			if (rest !== '') yield { type: 'text-delta', delta: rest };
-			yield* endOf(content);
+			yield* toFinalChunks(content);
 		} finally {
 			left.abort();
 		}
 	}
 
-	private async ask(
+	private async request(
 		messages: Message[],
 		config: CallConfig,
 		signals: AbortSignal[],
 		send: (client: Client, body: Record<string, unknown>) => Promise<CreatedResponse>,
 	): Promise<Answered> {
 		const { settings } = this;
-		const stop = joinedSignal([settings.cancelled, config.abortSignal, config.signal, ...signals]);
+		const stop = joinedSignal([settings.canceled, config.abortSignal, config.signal, ...signals]);
 		try {
-			const created = await send(settings.client(stop.signal), this.bodyOf(messages, config));
+			const created = await send(settings.client(stop.signal), this.toBody(messages, config));
 			settings.onAnswer?.(created);
-			return { created, content: answerContentOf(created) };
+			return { created, content: fromResponse(created) };
 		} catch (error) {
-			throw settings.errorOf(error);
+			throw settings.toError(error);
 		} finally {
 			stop.release();
 		}
 	}
 
-	/** @throws {InputError} there is nothing to answer to, or the extra body takes its place */
-	private bodyOf(messages: Message[], config: CallConfig): Record<string, unknown> {
+	/** @throws {InputError} the conversation is empty, or the extra body has an `input` */
+	private toBody(messages: Message[], config: CallConfig): Record<string, unknown> {
 		const { modelId, fields, extraBody } = this.settings;
 		if ('input' in extraBody) {
 			throw new InputError(
@@ -189,10 +187,10 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 			);
 		}
 		const { tools: moreTools, ...extra } = extraBody;
-		const tools = toolsOf(this.tools);
+		const tools = toRequestTools(this.tools);
 		const allTools = Array.isArray(moreTools) ? [...tools, ...(moreTools as unknown[])] : tools;
 		const known = { ...fields, ...extra };
-		const input = inputItemsOf(messages, known.store !== false);
+		const input = toInputItems(messages, known.store !== false);
 		if (input.length === 0) {
 			throw new InputError('Prompt', 'is empty', 'Enter what the model should answer to.');
 		}
@@ -206,8 +204,8 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 					temperature: config.temperature ?? fields.temperature,
 					top_p: config.topP ?? fields.top_p,
 					tools: allTools.length > 0 ? allTools : undefined,
-					tool_choice: allTools.length > 0 ? this.asked.toolChoice : undefined,
-					text: this.asked.text,
+					tool_choice: allTools.length > 0 ? this.bound.toolChoice : undefined,
+					text: this.bound.text,
 				}),
 				extra,
 			),
@@ -215,7 +213,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 	}
 }
 
-function contentOf(content: AnswerContent, text: string): MessageContent[] {
+function toMessageContent(content: AnswerContent, text: string): MessageContent[] {
 	return [
 		...(text === '' ? [] : [{ type: 'text', text } as const]),
 		...(content.reasoning === '' ? [] : [{ type: 'reasoning', text: content.reasoning } as const]),
@@ -224,8 +222,8 @@ function contentOf(content: AnswerContent, text: string): MessageContent[] {
 	];
 }
 
-/** What of an answer comes after its text. */
-function* endOf(content: AnswerContent): Generator<StreamChunk> {
+/** The chunks that follow the text of an answer. */
+function* toFinalChunks(content: AnswerContent): Generator<StreamChunk> {
 	const { reasoning, items, calls, finishReason, usage } = content;
 	if (reasoning !== '') yield { type: 'reasoning-delta', delta: reasoning };
 	for (const value of items) yield { type: 'content', content: { type: 'provider', value } };
@@ -235,15 +233,15 @@ function* endOf(content: AnswerContent): Generator<StreamChunk> {
 	yield { type: 'finish', finishReason, usage };
 }
 
-const stopsOf = ({ stop, stopSequences }: CallConfig): string[] =>
+const getStopSequences = ({ stop, stopSequences }: CallConfig): string[] =>
 	(stop ?? stopSequences ?? []).filter((text) => text !== '');
 
-/** The Responses API knows no texts to stop at: what comes from one on is left out. */
-function stoppedAt(text: string, config: CallConfig): string {
-	const places = stopsOf(config)
+/** The Responses API has no stop sequences, so the text is cut here. */
+function cutAtStop(text: string, config: CallConfig): string {
+	const positions = getStopSequences(config)
 		.map((stop) => text.indexOf(stop))
-		.filter((place) => place >= 0);
-	return places.length > 0 ? text.slice(0, Math.min(...places)) : text;
+		.filter((position) => position >= 0);
+	return positions.length > 0 ? text.slice(0, Math.min(...positions)) : text;
 }
 
 const isName = (name: unknown): name is string =>

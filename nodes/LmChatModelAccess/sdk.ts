@@ -1,7 +1,7 @@
 import type { SupplyData } from 'n8n-workflow';
 import { InputError } from '../shared/api/errors/errors';
 
-/** n8n's kit for AI nodes, as far as it is used here. */
+/** n8n's kit for AI nodes. */
 type Sdk = typeof import('@n8n/ai-node-sdk');
 export type { ChatModel, ChatModelConfig } from '@n8n/ai-node-sdk';
 export type { FinishReason, GenerateResult, StreamChunk, TokenUsage } from '@n8n/ai-node-sdk';
@@ -9,25 +9,24 @@ export type { Message, MessageContent, Tool } from '@n8n/ai-node-sdk';
 export type SupplyModel = Sdk['supplyModel'];
 export type { SupplyData };
 
-/** The first n8n that brings the kit. */
+/** The first n8n with the kit. */
 export const FIRST_N8N = '2.16';
 
 /**
- * Loads n8n's kit for AI nodes. It is asked for here and nowhere else, and not before a chat model
- * is used: an n8n without it loads the package and runs the other nodes. The build makes a
- * `require` of this `import`, for n8n lets community packages find its own modules by a way that
- * only `require` goes.
- * @throws {InputError} this n8n does not have it
+ * Loads n8n's kit for AI nodes when a chat model is used, not before: an n8n without the kit can
+ * then load the package and run the other nodes. The build turns this `import` into a `require`,
+ * because community packages find n8n's own modules only through `require`.
+ * @throws {InputError} this n8n has no kit
  */
 export async function loadSdk(): Promise<Sdk> {
 	try {
 		return await import('@n8n/ai-node-sdk');
 	} catch (error) {
-		throw withoutSdk(error);
+		throw toMissingSdkError(error);
 	}
 }
 
-function withoutSdk(error: unknown): unknown {
+function toMissingSdkError(error: unknown): unknown {
 	const { code, message } = error as { code?: unknown; message?: unknown };
 	const missing =
 		/MODULE_NOT_FOUND$/.test(String(code)) && String(message).includes('@n8n/ai-node-sdk');

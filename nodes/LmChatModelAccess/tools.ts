@@ -1,16 +1,18 @@
 import type { ZodSchema } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
+import { parseToolChoice } from '../shared/api/responses/tool-choice';
 import { InputError } from '../shared/api/errors/errors';
 import type { Tool } from './sdk';
 
 export type FunctionTool = Extract<Tool, { type: 'function' }>;
 
 /**
- * Tools as the Responses API takes them. A function is not strict unless it says so: the schemas of
- * n8n's tools have optional properties, which strict ones may not.
- * @throws {InputError} a tool tells its parameters in a way that is not known here
+ * Makes the `tools` of a request. A function is not strict unless it says so: the schemas of n8n's
+ * tools have optional properties, which strict ones may not.
+ * @throws {InputError} the parameters of a tool are in an unknown form
+ * @see contract, "Response request" (`tools`)
  */
-export function toolsOf(tools: Tool[]): Array<Record<string, unknown>> {
+export function toRequestTools(tools: Tool[]): Array<Record<string, unknown>> {
 	return tools.map((tool) => {
 		if (tool.type === 'provider') return { type: tool.name, ...tool.args };
 		const { name, description, strict = false } = tool;
@@ -18,28 +20,28 @@ export function toolsOf(tools: Tool[]): Array<Record<string, unknown>> {
 			type: 'function',
 			name,
 			...(description !== undefined && { description }),
-			parameters: parametersOf(tool.inputSchema, `Tool "${name}"`),
+			parameters: toParameters(tool.inputSchema, `Tool "${name}"`),
 			strict,
 		};
 	});
 }
 
 /**
- * A schema as JSON Schema of an object, as functions have to have one for their parameters, even an
- * empty one.
- * @param schema JSON Schema, or zod's, of whichever copy of zod: n8n's own tools and its kit for AI
- * nodes do not always share one
- * @param field what an error calls it
+ * Makes the JSON Schema of an object, which each function needs for its parameters, even if it has
+ * none.
+ * @param schema JSON Schema, or a schema of any copy of zod: n8n's own tools and its kit for AI nodes
+ * do not always share one
+ * @param field the schema's name in an error
  * @throws {InputError} it is neither
  */
-export function parametersOf(schema: unknown, field: string): Record<string, unknown> {
-	const { properties = {}, ...rest } = jsonSchemaOf(schema, field);
+export function toParameters(schema: unknown, field: string): Record<string, unknown> {
+	const { properties = {}, ...rest } = toJsonSchema(schema, field);
 	const parameters: Record<string, unknown> = { ...rest, type: 'object', properties };
 	delete parameters.$schema;
 	return parameters;
 }
 
-function jsonSchemaOf(schema: unknown, field: string): Record<string, unknown> {
+function toJsonSchema(schema: unknown, field: string): Record<string, unknown> {
 	if (typeof schema !== 'object' || schema === null) return {};
 	if ('toJSONSchema' in schema && typeof schema.toJSONSchema === 'function') {
 		return schema.toJSONSchema() as Record<string, unknown>;
@@ -57,17 +59,14 @@ function jsonSchemaOf(schema: unknown, field: string): Record<string, unknown> {
 }
 
 /**
- * `tool_choice` as the Responses API takes it.
- * @param choice in any of the forms that LangChain knows: a word, the name of a function, an object
+ * Makes the `tool_choice` of a request.
+ * @param choice in any of LangChain's forms: a mode, the name of a function, an object
+ * @see contract, "Response request"
  */
-export function toolChoiceOf(choice: unknown): unknown {
+export function toToolChoice(choice: unknown): unknown {
 	if (choice === undefined || choice === null || choice === '') return undefined;
 	if (choice === 'any' || choice === true) return 'required';
-	if (typeof choice === 'string') {
-		return ['auto', 'none', 'required'].includes(choice)
-			? choice
-			: { type: 'function', name: choice };
-	}
+	if (typeof choice === 'string') return parseToolChoice(choice);
 	const { type, function: called } = choice as { type?: unknown; function?: { name?: unknown } };
 	return type === 'function' && called ? { type, name: called.name } : choice;
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { properties as chatModelFields } from '../../nodes/LmChatModelAccess/supply-model';
+import { properties as chatModelFields } from '../../nodes/LmChatModelAccess/fields';
 import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
 import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { normalizeApiKey } from '../../nodes/shared/api/credential/api-key';

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { answerContentOf } from '../../nodes/LmChatModelAccess/answer-content';
-import { Pieces } from '../../nodes/LmChatModelAccess/pieces';
-import { toolChoiceOf, toolsOf } from '../../nodes/LmChatModelAccess/tools';
+import { fromResponse } from '../../nodes/LmChatModelAccess/from-response';
+import { AsyncQueue } from '../../nodes/LmChatModelAccess/async-queue';
+import { toToolChoice, toRequestTools } from '../../nodes/LmChatModelAccess/tools';
 import { AnswerError } from '../../nodes/shared/api/errors/errors';
 import { refusalOf } from './client/arrange';
 
-type Response = Parameters<typeof answerContentOf>[0]['response'];
+type Response = Parameters<typeof fromResponse>[0]['response'];
 
 const answer = (output: Response['output'], more: Partial<Response> = {}) =>
-	answerContentOf({
+	fromResponse({
 		response: { id: 'resp_1', status: 'completed', output, ...more },
 		json: {},
 		requestId: 'req_1',
@@ -133,7 +133,7 @@ describe('tools', () => {
 	};
 	const tool = { type: 'function' as const, name: 'weather', inputSchema: schema };
 	const sent = (inputSchema: unknown) =>
-		toolsOf([{ ...tool, inputSchema } as typeof tool])[0]?.parameters;
+		toRequestTools([{ ...tool, inputSchema } as typeof tool])[0]?.parameters;
 
 	test('are functions with their parameters, strict only where they say so', () => {
 		const tools = [
@@ -141,7 +141,7 @@ describe('tools', () => {
 			{ ...tool, strict: true },
 		];
 		const parameters = { type: 'object', properties: schema.properties, required: ['city'] };
-		expect(toolsOf(tools)).toEqual([
+		expect(toRequestTools(tools)).toEqual([
 			{ type: 'function', name: 'weather', description: 'Says it', parameters, strict: false },
 			{ type: 'function', name: 'weather', parameters, strict: true },
 		]);
@@ -149,7 +149,7 @@ describe('tools', () => {
 
 	test('of the gateway are sent by their type, with their arguments', () => {
 		const search = { type: 'provider' as const, name: 'web_search', args: { size: 'low' } };
-		expect(toolsOf([search])).toEqual([{ type: 'web_search', size: 'low' }]);
+		expect(toRequestTools([search])).toEqual([{ type: 'web_search', size: 'low' }]);
 	});
 
 	test.each([
@@ -197,12 +197,12 @@ describe('tools', () => {
 		],
 		[{ type: 'web_search' }, { type: 'web_search' }],
 	])('are chosen by %j as %j', (choice, expected) => {
-		expect(toolChoiceOf(choice)).toEqual(expected);
+		expect(toToolChoice(choice)).toEqual(expected);
 	});
 });
 
 test('pieces come in order, before, while and after they are waited for', async () => {
-	const pieces = new Pieces<number>();
+	const pieces = new AsyncQueue<number>();
 	pieces.push(1);
 	const taken: number[] = [];
 	const taking = (async () => {

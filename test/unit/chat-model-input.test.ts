@@ -1,9 +1,9 @@
 import type { Message, MessageContent } from '../../nodes/LmChatModelAccess/sdk';
-import { inputItemsOf } from '../../nodes/LmChatModelAccess/input-items';
+import { toInputItems } from '../../nodes/LmChatModelAccess/to-input-items';
 
 const said = (role: Message['role'], ...content: MessageContent[]): Message => ({ role, content });
 const text = (words: string): MessageContent => ({ type: 'text', text: words });
-const itemsOf = (...messages: Message[]) => inputItemsOf(messages, true);
+const itemsOf = (...messages: Message[]) => toInputItems(messages, true);
 
 const PNG = 'iVBORw0KGgo=';
 
@@ -148,7 +148,7 @@ describe('what a model said before', () => {
 			{ type: 'provider', value: thought },
 			{ type: 'provider', value: sealed },
 		);
-		expect(inputItemsOf([turn], false)).toEqual([sealed]);
+		expect(toInputItems([turn], false)).toEqual([sealed]);
 	});
 });
 

@@ -1,4 +1,5 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import { parseToolChoice } from '../../../shared/api/responses/tool-choice';
 import { InputError } from '../../../shared/api/errors/errors';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 import type { Option } from '../../../shared/n8n/fields/define-option';
@@ -233,6 +234,5 @@ function toolChoice(value: unknown): unknown {
 	const text = value.trim();
 	if (text === '') return undefined;
 	if (text.startsWith('{')) return jsonParameter(text, 'Tool Choice');
-	if (['auto', 'none', 'required'].includes(text)) return text;
-	return { type: 'function', name: text };
+	return parseToolChoice(text);
 }

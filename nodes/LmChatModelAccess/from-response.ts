@@ -3,20 +3,20 @@ import { quotable } from '../shared/api/errors/sanitize';
 import { fieldsOf, parseJson } from '../shared/api/http/json';
 import type { CreatedResponse } from '../shared/api/responses/created-response';
 import { incompleteReason } from '../shared/api/responses/incomplete';
-import { spokenText } from '../shared/api/responses/response-output';
+import { spokenText, summariesOf } from '../shared/api/responses/response-output';
 import type { ModelResponse } from '../shared/api/schemas';
 import type { FinishReason, MessageContent, TokenUsage } from './sdk';
 
 type Item = ModelResponse['output'][number];
 type Call = Extract<MessageContent, { type: 'tool-call' }>;
 
-/** An answer, in the kinds of content that n8n's kit knows. */
+/** An answer, split into the kinds of content that n8n's kit has. */
 export interface AnswerContent {
-	/** What the model says: its text, or its refusal. */
+	/** The model's text or its refusal. */
 	text: string;
-	/** Summaries of what it thought. */
+	/** Summaries of the model's reasoning. */
 	reasoning: string;
-	/** Items that are neither a message nor a call, as the gateway sent them. */
+	/** Items other than messages and function calls, unchanged. */
 	items: Item[];
 	calls: Call[];
 	finishReason: FinishReason;
@@ -25,28 +25,31 @@ export interface AnswerContent {
 
 /**
  * Reads an answer.
- * @throws {AnswerError} it calls a function with arguments that are no JSON object, such as where
- * they are cut off: nothing is to be done by half of what was asked
+ * @throws {AnswerError} the arguments of a function call are no JSON object, for example because
+ * they are cut off: a tool must not run with a part of its arguments
  * @see contract, "Response" (output items)
  */
-export function answerContentOf({ response, requestId }: CreatedResponse): AnswerContent {
+export function fromResponse({ response, requestId }: CreatedResponse): AnswerContent {
 	const { output } = response;
 	const calls = output
 		.filter(isCall)
-		.map((item, index) => callOf(response, item, index, requestId));
+		.map((item, index) => toToolCall(response, item, index, requestId));
 	return {
 		text: spokenText(response),
-		reasoning: output.flatMap(summariesOf).join('\n\n'),
+		reasoning: output
+			.flatMap(summariesOf)
+			.filter((text) => text !== '')
+			.join('\n\n'),
 		items: output.filter((item) => item.type !== 'message' && !isCall(item)),
 		calls,
-		finishReason: finishReasonOf(response, calls.length > 0),
-		usage: usageOf(response),
+		finishReason: readFinishReason(response, calls.length > 0),
+		usage: readUsage(response),
 	};
 }
 
 const isCall = ({ type }: Item) => type === 'function_call';
 
-function callOf(
+function toToolCall(
 	response: ModelResponse,
 	{ call_id: callId, id, name, arguments: given }: Item,
 	index: number,
@@ -78,14 +81,7 @@ function callOf(
 	};
 }
 
-function summariesOf({ type, summary }: Item): string[] {
-	if (type !== 'reasoning' || !Array.isArray(summary)) return [];
-	return summary
-		.map((part) => fieldsOf(part).text)
-		.filter((text): text is string => typeof text === 'string' && text !== '');
-}
-
-function finishReasonOf(response: ModelResponse, calls: boolean): FinishReason {
+function readFinishReason(response: ModelResponse, calls: boolean): FinishReason {
 	if (response.status === 'completed') return calls ? 'tool-calls' : 'stop';
 	switch (fieldsOf(response.incomplete_details).reason) {
 		case 'max_output_tokens':
@@ -97,7 +93,7 @@ function finishReasonOf(response: ModelResponse, calls: boolean): FinishReason {
 	}
 }
 
-function usageOf({ usage }: ModelResponse): TokenUsage | undefined {
+function readUsage({ usage }: ModelResponse): TokenUsage | undefined {
 	if (!usage) return undefined;
 	const { input_tokens: input = 0, output_tokens: output = 0 } = usage;
 	const cached = fieldsOf(usage.input_tokens_details).cached_tokens;

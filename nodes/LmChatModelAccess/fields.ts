@@ -1,0 +1,72 @@
+import type { IDataObject, INodeProperties, ISupplyDataFunctions } from 'n8n-workflow';
+import { requireText } from '../shared/api/errors/require-text';
+import { modelPicker } from '../shared/n8n/fields/model-picker';
+import { extraBodyOption, maxRetriesOption, optionsCollection } from '../shared/n8n/fields/options';
+import {
+	idleTimeoutOption,
+	maxOutputTokensOption,
+	modelFieldsOf,
+	readResponseBounds,
+	reasoningEffortOption,
+	responseTimeoutOption,
+	serviceTierOption,
+	storeOption,
+	temperatureOption,
+	topPOption,
+} from '../shared/n8n/fields/response-options';
+import type { RequestBounds } from '../shared/n8n/http/client';
+
+/** What the user set in the node. */
+export interface Parameters {
+	modelId: string;
+	/** Body fields of the options that the user set, under the gateway's names. */
+	fields: Record<string, unknown>;
+	extraBody: Record<string, unknown>;
+	bounds: RequestBounds;
+	/** How long a stream may be silent, in milliseconds. */
+	idleMs: number;
+}
+
+const extraBody = extraBodyOption('{ "user": "42" }');
+
+/** The fields of the chat model. */
+export const properties: INodeProperties[] = [
+	{
+		displayName:
+			"This node must be connected to an AI agent or chain. <a data-action='openSelectiveNodeCreator' data-action-parameter-creatorview='AI'>Insert one</a>",
+		name: 'notice',
+		type: 'notice',
+		default: '',
+		typeOptions: { containerClass: 'ndv-connection-hint-notice' },
+	},
+	modelPicker,
+	optionsCollection(
+		extraBody,
+		idleTimeoutOption,
+		maxOutputTokensOption,
+		maxRetriesOption,
+		reasoningEffortOption,
+		responseTimeoutOption,
+		serviceTierOption,
+		storeOption,
+		temperatureOption,
+		topPOption,
+	),
+];
+
+/**
+ * Reads the fields for one item.
+ * @throws {InputError} names the field
+ */
+export function readParameters(context: ISupplyDataFunctions, itemIndex: number): Parameters {
+	const modelId: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });
+	requireText(modelId, 'Model', 'Choose a model from the list or enter its exact ID.');
+	const options = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
+	return {
+		modelId: String(modelId),
+		bounds: readResponseBounds(options),
+		idleMs: idleTimeoutOption.read(options),
+		fields: modelFieldsOf(options),
+		extraBody: extraBody.read(options),
+	};
+}

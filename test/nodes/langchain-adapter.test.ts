@@ -1,0 +1,347 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { AIMessage, HumanMessage } from '@langchain/core/messages';
+import type { IDataObject } from 'n8n-workflow';
+import { ModelAccessChatModel } from '../../nodes/LmChatModelAccess/chat-model';
+import * as adapter from '../../nodes/LmChatModelAccess/langchain-adapter';
+import * as content from '../../nodes/LmChatModelAccess/langchain-content';
+import type { LangChainModel as Adapter } from '../../nodes/LmChatModelAccess/langchain-model';
+import {
+	chunksOf,
+	startChat,
+	whole,
+	type ChatStory,
+	type LangChainModel,
+	type Supplied,
+} from './chat-model.arrange';
+
+/** n8n's kit for AI nodes, in one folder. */
+interface Kit {
+	version: string;
+	folder: string;
+}
+
+function findKit(folder: string): Kit | undefined {
+	const file = join(folder, 'node_modules/@n8n/ai-utilities/package.json');
+	if (!existsSync(file)) return undefined;
+	const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+	return { version, folder };
+}
+
+/** The kit of this checkout, and other versions of it that `npm run n8n` has installed. */
+function findKits(): Kit[] {
+	const cache =
+		process.env.N8N_STAGE_CACHE ??
+		join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'n8n-stage');
+	const installed = existsSync(cache) ? readdirSync(cache).map((name) => join(cache, name)) : [];
+	const kits = [join(__dirname, '../..'), ...installed]
+		.map(findKit)
+		.filter((kit) => kit !== undefined);
+	return [...new Map(kits.reverse().map((kit) => [kit.version, kit])).values()].reverse();
+}
+
+let story: ChatStory;
+beforeEach(async () => {
+	story = await startChat();
+});
+afterEach(async () => await story.close());
+
+const weather = {
+	type: 'function',
+	function: { name: 'get_weather', description: 'Says it', parameters: { type: 'object' } },
+};
+const schema = { title: 'Sorted', type: 'object', properties: { ok: { type: 'boolean' } } };
+const thinking: IDataObject = { options: { extraBody: '{"reasoning":{"summary":"auto"}}' } };
+const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] };
+
+describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ version, folder }) => {
+	const sdk = () =>
+		jest.requireActual<typeof import('@n8n/ai-node-sdk')>(
+			join(folder, 'node_modules/@n8n/ai-node-sdk'),
+		);
+
+	/** The adapter as the kit makes it, and the same that n8n's agents and chains call. */
+	interface Raw extends Supplied {
+		raw: Adapter;
+	}
+
+	async function supplyRaw(parameters: IDataObject = {}): Promise<Raw> {
+		const supplied = await story.supply(parameters);
+		const { chatModel } = supplied.model as unknown as { chatModel: ModelAccessChatModel };
+		const raw = sdk().supplyModel(supplied.context, chatModel).response as LangChainModel;
+		return { ...supplied, raw: raw as unknown as Adapter, model: raw };
+	}
+
+	/** Fails if the outcome without a repair is the same as with it. */
+	function expectLoss(repair: { name: string }, without: unknown, repaired: unknown) {
+		if (isDeepStrictEqual(without, repaired)) {
+			throw new Error(
+				`@n8n/ai-utilities ${version} has no such loss any more: ${repair.name} can go, if no older n8n has to be supported`,
+			);
+		}
+	}
+
+	test('has each patch point', async () => {
+		const { raw } = await supplyRaw();
+		expect(adapter.listMissingPoints(raw)).toEqual([]);
+		expect(raw.callbacks).toHaveLength(1);
+	});
+
+	test('makes a list of blocks of an answer, beside additional_kwargs', async () => {
+		const { raw } = await supplyRaw(thinking);
+		const { generations } = await story.drive(raw._generate([new HumanMessage('Hi')], {}));
+		expect(generations).toEqual([
+			expect.objectContaining({
+				message: expect.objectContaining({
+					additional_kwargs: {},
+					content: expect.arrayContaining([
+						{ type: 'text', text: 'You said: Hi' },
+						expect.objectContaining({ type: 'non_standard' }),
+					]) as unknown,
+				}) as unknown,
+			}),
+		]);
+	});
+
+	test('ends a stream by a chunk with finish_reason, and by no other', async () => {
+		const { raw } = await supplyRaw(thinking);
+		const reasons: unknown[] = [];
+		const read = async () => {
+			for await (const chunk of raw._streamResponseChunks([new HumanMessage('Hi')], {})) {
+				reasons.push(chunk.generationInfo?.finish_reason);
+			}
+		};
+		await story.drive(read());
+		expect(reasons.length).toBeGreaterThan(2);
+		expect(reasons.pop()).toBe('stop');
+		expect(new Set(reasons)).toEqual(new Set([undefined]));
+	});
+
+	test('makes a new adapter for tools, around the chat model that it has at that time', async () => {
+		const { raw } = await supplyRaw();
+		const bound = raw.bindTools([weather]);
+		expect(bound).toBeInstanceOf(raw.constructor);
+		expect(bound.chatModel).toBeInstanceOf(ModelAccessChatModel);
+		const other = raw.chatModel.withToolChoice('none');
+		raw.chatModel = other;
+		const withTools = jest.spyOn(other as ModelAccessChatModel, 'withTools');
+		raw.bindTools([]);
+		expect(withTools).toHaveBeenCalledTimes(1);
+	});
+
+	const URL = 'https://images.example.com/boat.png';
+	const OWN_FORM = { type: 'input_file', filename: 'a', file_data: 'data:text/plain;base64,YQ==' };
+	const WORDS = { type: 'input_text', text: 'Words' };
+	const PARTS: Array<{ repair: (part: unknown) => unknown; part: unknown; sent: object }> = [
+		{ repair: content.keepStrings, part: 'Words', sent: WORDS },
+		{
+			repair: content.keepImageUrls,
+			part: { type: 'image_url', image_url: { url: URL, detail: 'low' } },
+			sent: { type: 'input_image', image_url: URL, detail: 'low' },
+		},
+		{ repair: content.keepTextFiles, part: { type: 'text-plain', text: 'Words' }, sent: WORDS },
+		{
+			repair: content.keepOldFileFields,
+			part: { type: 'file', source_type: 'base64', mime_type: 'text/csv', data: 'YQ==' },
+			sent: { type: 'input_file', filename: 'file.csv', file_data: 'data:text/csv;base64,YQ==' },
+		},
+		{
+			repair: content.keepOldFileFields,
+			part: { type: 'file', source_type: 'id', id: 'file_1' },
+			sent: { type: 'input_file', file_id: 'file_1' },
+		},
+		{
+			repair: content.keepImageType,
+			part: { type: 'image', url: URL },
+			sent: { type: 'input_image', image_url: URL },
+		},
+		{ repair: content.keepUnknownParts, part: OWN_FORM, sent: OWN_FORM },
+	];
+	test.each(PARTS)('needs $repair.name for $part', async ({ repair, part, sent }) => {
+		const { model } = await supplyRaw();
+		const send = async (given: unknown) => {
+			const parts = [{ type: 'text', text: 'What is it?' }, given];
+			const message = new HumanMessage({ content: parts as never });
+			const error = await story.drive(model.invoke([message])).then(() => undefined, String);
+			return error ?? story.bodies().at(-1)?.input;
+		};
+		const without = await send(part);
+		const kept = await send(repair(part));
+		expect(kept).toEqual([
+			{ role: 'user', content: [{ type: 'input_text', text: 'What is it?' }, sent] },
+		]);
+		expectLoss(repair, without, kept);
+	});
+
+	test('needs copyMetadata, or it changes the message of its caller', async () => {
+		const { model } = await supplyRaw();
+		const send = async (part: object) =>
+			await story.drive(model.invoke([new HumanMessage({ content: [part] as never })]));
+		const image = () => ({ type: 'image', mimeType: 'image/png', url: URL, metadata: {} });
+		const [changed, kept] = [image(), image()];
+		await send(changed);
+		await send(content.copyMetadata(kept) as object);
+		expect(kept).toEqual(image());
+		expectLoss(content.copyMetadata, changed, kept);
+	});
+
+	test('needs keepReasoning and restoreReasoning for the agent of n8n', async () => {
+		const { raw, model } = await supplyRaw(thinking);
+		const answer = await story.drive(model.invoke('Hi'));
+		const read = () => answer.additional_kwargs.reasoning_content;
+		const without = read();
+		content.keepReasoning(answer, [reasoning]);
+		expect(read()).toBe(JSON.stringify([reasoning]));
+		expectLoss(content.keepReasoning, without, read());
+
+		const rebuilt = new AIMessage({ content: 'Hi', additional_kwargs: answer.additional_kwargs });
+		const ask = new HumanMessage('And?');
+		await story.drive(raw._generate([rebuilt, ask], {}));
+		await story.drive(raw._generate([content.restoreReasoning(rebuilt), ask], {}));
+		const [lost, restored] = story
+			.bodies()
+			.slice(1)
+			.map(({ input }) => input as object[]);
+		expect(restored).toEqual([reasoning, ...(lost ?? []).slice(-2)]);
+		expectLoss(content.restoreReasoning, lost, restored);
+	});
+
+	test('needs keepTextAsString for whoever calls toString()', async () => {
+		const { model } = await supplyRaw();
+		const answer = await story.drive(model.invoke('Hi'));
+		const without: object | string = answer.content;
+		content.keepTextAsString(answer);
+		expect(answer.content).toBe('You said: Hi');
+		expectLoss(content.keepTextAsString, without, answer.content);
+	});
+
+	test('needs keepOtherItems beside a text', async () => {
+		const { model } = await supplyRaw();
+		const answer = await story.drive(model.invoke('Hi [[unknown]]'));
+		const items = content.takeItems(answer);
+		const without = answer.additional_kwargs.output_items;
+		content.keepOtherItems(answer, items);
+		expect(answer.additional_kwargs.output_items).toEqual(items);
+		expect(items).toEqual([expect.objectContaining({ type: 'telemetry' })]);
+		expectLoss(content.keepOtherItems, without, items);
+	});
+
+	type Ask = (model: LangChainModel) => Promise<AIMessage>;
+	const WAYS: Array<{ patch: (model: Adapter) => void; ask: Ask }> = [
+		{ patch: adapter.keepContent, ask: async (model) => await model.invoke('Hi') },
+		{
+			patch: adapter.keepStreamedContent,
+			ask: async (model) => whole(await chunksOf(model, 'Hi')),
+		},
+	];
+	test.each(WAYS)('needs $patch.name', async ({ patch, ask }) => {
+		const { raw, model } = await supplyRaw(thinking);
+		const read = async () => {
+			const { content: text, additional_kwargs: more } = await story.drive(ask(model));
+			return { text, more: Object.keys(more) };
+		};
+		const without = await read();
+		patch(raw);
+		const kept = await read();
+		expect(kept).toEqual({ text: 'You said: Hi', more: ['reasoning_content'] });
+		expectLoss(patch, without, kept);
+	});
+
+	test('needs keepPatches once tools are bound', async () => {
+		const { raw } = await supplyRaw();
+		const patched: Adapter[] = [];
+		const wasPatched = (bound: Adapter) => patched.includes(bound);
+		const without = wasPatched(raw.bindTools([]));
+		adapter.keepPatches(raw, [
+			{ apply: (model) => patched.push(model), needs: [], loss: 'nothing' },
+		]);
+		const bound = raw.bindTools([]);
+		const kept = [wasPatched(bound), wasPatched(bound.bindTools([]))];
+		expect(kept).toEqual([true, true]);
+		expectLoss(adapter.keepPatches, without, true);
+	});
+
+	test('needs keepToolChoice', async () => {
+		const { raw } = await supplyRaw();
+		const ask = async () => {
+			const bound = raw.bindTools([weather], { tool_choice: 'any' }) as unknown as LangChainModel;
+			await story.drive(bound.invoke('Hi'));
+			return story.bodies().at(-1)?.tool_choice;
+		};
+		const without = await ask();
+		adapter.keepToolChoice(raw);
+		const kept = await ask();
+		expect(kept).toBe('required');
+		expectLoss(adapter.keepToolChoice, without, kept);
+	});
+
+	test('needs keepStructuredOutput', async () => {
+		const { raw, model } = await supplyRaw();
+		const ask = async () => {
+			const structured = model.withStructuredOutput(schema);
+			return await story.drive(structured.invoke('A wish')).catch(String);
+		};
+		const without = await ask();
+		adapter.keepStructuredOutput(raw);
+		const kept = await ask();
+		expect(kept).toEqual({ ok: expect.any(Boolean) as boolean });
+		expectLoss(adapter.keepStructuredOutput, without, kept);
+	});
+
+	test('needs keepStreamUsage', async () => {
+		const { raw, model, runs } = await supplyRaw();
+		const ask = async () => {
+			await story.drive(chunksOf(model, 'Hello you there'));
+			return runs().at(-1)?.data?.ai_languageModel?.[0]?.[0]?.json.tokenUsage;
+		};
+		const without = await ask();
+		adapter.keepStreamUsage(raw);
+		const kept = await ask();
+		expect(kept).toEqual({ promptTokens: 3, completionTokens: 5, totalTokens: 8 });
+		expectLoss(adapter.keepStreamUsage, without, kept);
+	});
+});
+
+describe('a missing patch point', () => {
+	/** What becomes of the adapter, and what the log says. */
+	const CASES: Array<[string, object, string]> = [
+		['_generate', {}, 'images, files and reasoning, without streaming'],
+		['_streamResponseChunks', {}, 'images, files and reasoning, with streaming'],
+		['bindTools', {}, 'the tool choice; structured output'],
+		['pipe', {}, 'structured output'],
+		['chatModel', { withToolChoice: () => {} }, 'structured output'],
+		['chatModel', { withStructuredOutput: () => {} }, 'the tool choice'],
+		['callbacks', [{ options: {} }], 'the token usage of streams'],
+	];
+	test.each(CASES)('%s is reported once: %j', async (name, instead, loss) => {
+		const { model } = await story.supply();
+		const broken = Object.create(Object.getPrototypeOf(model) as object, {
+			...Object.getOwnPropertyDescriptors(model),
+			[name]: { value: instead, writable: true },
+		}) as Adapter & LangChainModel;
+		const warn = jest.fn<void, [string]>();
+		adapter.repairAdapter(broken, { warn });
+		expect(warn.mock.calls).toEqual([[expect.stringMatching(`has no ${name}`)]]);
+		expect(warn.mock.calls[0]?.[0]).toContain(`Lost: ${loss}. Update`);
+	});
+
+	test('is reported in n8n’s log once for each execution, and the model works', async () => {
+		const { model: intact } = await story.supply();
+		const kit = Object.getPrototypeOf(intact) as { pipe?: unknown };
+		kit.pipe = undefined;
+		try {
+			const { model, logs } = await story.supply();
+			for (const text of ['One', 'Two']) {
+				const answer = await story.drive((model.bindTools([weather]) as typeof model).invoke(text));
+				expect(answer.tool_calls).toHaveLength(1);
+			}
+			expect(logs.filter(({ level }) => level === 'warn')).toEqual([
+				expect.objectContaining({ message: expect.stringContaining('has no pipe') as string }),
+			]);
+		} finally {
+			delete kit.pipe;
+		}
+	});
+});
