@@ -35,7 +35,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/n8n/run': ['nodes/{items,image.resume,rare-errors}'],
 	'nodes/shared/n8n/errors': ['nodes/{items,image.resume,rare-errors}'],
 	'nodes/shared/n8n/transport': [
-		'nodes/{response.create,response.stream}',
+		'nodes/response.{request,stream}',
 		'nodes/{image.download,image.download-bounds,image.waiting,secrets}',
 	],
 };
