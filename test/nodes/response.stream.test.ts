@@ -63,6 +63,21 @@ describe('A streamed response', () => {
 		expect(story.gateway.count()).toBe(1);
 	});
 
+	test('that breaks off is an error with the text so far', async () => {
+		story.gateway.settings.intercept = ({ res }) => ({
+			kind: 'take',
+			write: async () => {
+				res.writeHead(200, { 'Content-Type': 'text/event-stream' });
+				await new Promise<void>((done) => res.write(delta('Once upon'), () => done()));
+				res.destroy();
+			},
+		});
+		const run = await story.textError(streamed());
+		expect(run.error.message).toMatch(/^The connection was lost in the middle of the answer/);
+		expect(shown(run).context.details?.partial_text).toBe('Once upon');
+		expect(story.gateway.count()).toBe(1);
+	});
+
 	test('that fails leaves its text in the item where the node continues', async () => {
 		const { items } = await story.text(
 			streamed({ prompt: '={{ $json.say }} [[words:20]]', options: { concurrency: 1 } }),
