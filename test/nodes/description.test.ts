@@ -183,10 +183,11 @@ const choicesOf = ({ options: choices = [] }: INodeProperties) => choices as INo
 
 /** Where a property is shown: `everywhere`, `resource`, or `resource: operation`. */
 function placesOf({ displayOptions }: INodeProperties): string[] {
-	const { resource: resources, operation: operations } = displayOptions?.show ?? {};
+	const show = (displayOptions?.show ?? {}) as Record<string, string[] | undefined>;
+	const { resource: resources, operation: operations } = show;
 	if (!resources) return ['everywhere'];
 	return resources.flatMap((resource) =>
-		operations ? operations.map((operation) => `${resource}: ${operation}`) : [`${resource}`],
+		operations ? operations.map((operation) => `${resource}: ${operation}`) : [resource],
 	);
 }
 
