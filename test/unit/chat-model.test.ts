@@ -200,13 +200,12 @@ describe('an answer', () => {
 });
 
 describe('tools', () => {
-	const schema = {
-		$schema: 'http://json-schema.org/draft-07/schema#',
+	const parameters = {
 		type: 'object' as const,
 		properties: { city: { type: 'string' as const } },
 		required: ['city'],
 	};
-	const { $schema: _left, ...parameters } = schema;
+	const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...parameters };
 	const tool = { type: 'function' as const, name: 'weather', inputSchema: schema };
 
 	test('are functions that are strict only where they say so, or are of the gateway', () => {
