@@ -61,12 +61,13 @@ describe('what the README says of errors', () => {
 	test('is the retry table, row by row', () => {
 		const words = { bounded: 'up to Max Retries', once: 'once more', never: 'never' };
 		expect(rows(section('What is sent again, and what never'))).toEqual(
-			RETRY_TABLE.map(({ read: looks, response, image }) =>
-				expect.objectContaining({
-					'Lists and looks at tasks': words[looks],
-					'Response → Create': words[response],
-					'Image → Generate, Edit': words[image],
-				}) as Row,
+			RETRY_TABLE.map(
+				({ read: looks, response, image }) =>
+					expect.objectContaining({
+						'Lists and looks at tasks': words[looks],
+						'Response → Create': words[response],
+						'Image → Generate, Edit': words[image],
+					}) as Row,
 			),
 		);
 	});
