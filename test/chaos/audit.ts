@@ -59,7 +59,9 @@ async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, au
 				audit.violations.push(`"${subject}" was answered by ${JSON.stringify(output.json.text)}`);
 			}
 		} else if (output.json.task_id !== task?.id) {
-			audit.violations.push(`"${subject}" is said to be task ${String(output.json.task_id)}`);
+			audit.violations.push(
+				`"${subject}" is said to be task ${JSON.stringify(output.json.task_id)}`,
+			);
 		} else if (picture) {
 			audit.pictures++;
 			if (!pictureBelongsTo(task?.request.prompt ?? '', await readBinary(picture))) {
