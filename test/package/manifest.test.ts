@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { N8N_VERSION } from '../../scripts/n8n/installation';
 import { manifest, project } from './built';
-
-const repository = 'https://github.com/example/n8n-nodes-model-access';
 
 describe('what n8n and npm read in package.json', () => {
 	it('has a name and a keyword that n8n finds community nodes by', () => {
@@ -64,10 +63,21 @@ describe('what n8n and npm read in package.json', () => {
 		expect(version).toMatch(/^(npm:n8n-workflow@)?\d+\.\d+\.\d+$/);
 	});
 
-	it('names one repository everywhere', () => {
-		expect(manifest.homepage).toBe(`${repository}#readme`);
-		expect(manifest.repository).toEqual({ type: 'git', url: `git+${repository}.git` });
-		expect(manifest.bugs.url).toBe(`${repository}/issues`);
+	it('pins n8n’s packages to those of the n8n that the end-to-end tests run', () => {
+		const lock = JSON.parse(
+			readFileSync(path.join(project, 'scripts/n8n/package-lock.json'), 'utf8'),
+		) as { packages: Record<string, { version: string }> };
+		const versionInN8n = (name: string) => lock.packages[`node_modules/${name}`]?.version;
+		expect(versionInN8n('n8n')).toBe(N8N_VERSION);
+		const ours = Object.keys(manifest.devDependencies).filter((name) =>
+			/^(n8n-core|n8n-workflow|@n8n\/.*)$/.test(name),
+		);
+		// Tools of a developer are no part of n8n.
+		const shared = ours.filter((name) => versionInN8n(name) !== undefined);
+		expect(shared.length).toBeGreaterThan(4);
+		for (const name of shared) {
+			expect([name, manifest.devDependencies[name]]).toEqual([name, versionInN8n(name)]);
+		}
 	});
 
 	it('has a lock file that names no place to fetch packages from', () => {
