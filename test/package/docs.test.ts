@@ -253,6 +253,7 @@ test('the changelog begins with the version of the package', () => {
 	const [, newest] = /^## \[?(\d[^\]\s]*)/m.exec(read('CHANGELOG.md')) ?? [];
 	expect(newest).toBe(manifest.version);
 });
+<<<<<<< HEAD
 
 test('CONTRIBUTING lists every file that has to change before publishing', async () => {
 	const list = /## Before publishing\n([^]*?)\n## /.exec(read('CONTRIBUTING.md'))?.[1] ?? '';
@@ -266,3 +267,5 @@ test('CONTRIBUTING lists every file that has to change before publishing', async
 	expect(files.length).toBeGreaterThan(4);
 	expect(files.filter((file) => !list.includes(`\`${file}\``))).toEqual([]);
 });
+=======
+>>>>>>> d-dev

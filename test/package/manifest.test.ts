@@ -1,19 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { N8N_VERSION } from '../../scripts/n8n/installation';
 import { manifest, project } from './built';
 
-const repository = 'https://github.com/example/n8n-nodes-model-access';
-
 describe('what n8n and npm read in package.json', () => {
-	it('is found as a community node, verified strictly, and names one repository', () => {
+	it('is found as a community node, verified strictly', () => {
 		expect(manifest).toMatchObject({
 			name: 'n8n-nodes-model-access',
 			keywords: expect.arrayContaining(['n8n-community-node-package']) as string[],
 			license: 'MIT',
 			n8n: { n8nNodesApiVersion: 1, strict: true },
-			homepage: `${repository}#readme`,
-			repository: { type: 'git', url: `git+${repository}.git` },
-			bugs: { url: `${repository}/issues` },
 		});
 	});
 
@@ -46,6 +42,23 @@ describe('what n8n and npm read in package.json', () => {
 	it('works on the oldest Node that it names', () => {
 		expect(manifest.engines.node).toBe('>=20.19');
 		expect(readFileSync(path.join(project, '.nvmrc'), 'utf8').trim()).toBe('20');
+	});
+
+	it('pins n8n’s packages to those of the n8n that the end-to-end tests run', () => {
+		const lock = JSON.parse(
+			readFileSync(path.join(project, 'scripts/n8n/package-lock.json'), 'utf8'),
+		) as { packages: Record<string, { version: string }> };
+		const versionInN8n = (name: string) => lock.packages[`node_modules/${name}`]?.version;
+		expect(versionInN8n('n8n')).toBe(N8N_VERSION);
+		const ours = Object.keys(manifest.devDependencies).filter((name) =>
+			/^(n8n-core|n8n-workflow|@n8n\/.*)$/.test(name),
+		);
+		// Tools of a developer are no part of n8n.
+		const shared = ours.filter((name) => versionInN8n(name) !== undefined);
+		expect(shared.length).toBeGreaterThan(4);
+		for (const name of shared) {
+			expect([name, manifest.devDependencies[name]]).toEqual([name, versionInN8n(name)]);
+		}
 	});
 
 	it('is developed with one version of each package, from whichever registry', () => {
