@@ -253,19 +253,3 @@ test('the changelog begins with the version of the package', () => {
 	const [, newest] = /^## \[?(\d[^\]\s]*)/m.exec(read('CHANGELOG.md')) ?? [];
 	expect(newest).toBe(manifest.version);
 });
-<<<<<<< HEAD
-
-test('CONTRIBUTING lists every file that has to change before publishing', async () => {
-	const list = /## Before publishing\n([^]*?)\n## /.exec(read('CONTRIBUTING.md'))?.[1] ?? '';
-	const folders = ['credentials', 'nodes', 'test', 'scripts', 'examples', '.github'];
-	const inFolders = await Promise.all(folders.map(filesIn));
-	const top = [...DOCUMENTS, 'package.json', 'LICENSE', 'gulpfile.js', 'index.js'];
-	const neutral = /github\.com\/example\/|maintainers@example\.com|Model Access Nodes contributors/;
-	const files = [...inFolders.flat(), ...top]
-		.filter((file) => !file.endsWith('docs.test.ts') && file !== 'CONTRIBUTING.md')
-		.filter((file) => neutral.test(read(file)));
-	expect(files.length).toBeGreaterThan(4);
-	expect(files.filter((file) => !list.includes(`\`${file}\``))).toEqual([]);
-});
-=======
->>>>>>> d-dev
