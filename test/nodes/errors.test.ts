@@ -16,7 +16,6 @@ import {
 	numbered,
 	shown,
 	startStory,
-	type ShownError,
 	type Story,
 } from './arrange';
 
@@ -31,9 +30,6 @@ beforeEach(async () => {
 	story = await startStory();
 });
 afterEach(async () => await story.close());
-
-/** Other items of a failed run whose requests may have been executed. */
-const inDoubt = ({ context }: ShownError) => (context as IDataObject).inDoubt;
 
 describe('A poll of Image → Generate that fails', () => {
 	const polls: Array<[string, Fault, RegExp, sent: number, details: object]> = [
@@ -56,17 +52,6 @@ describe('A poll of Image → Generate that fails', () => {
 			itemIndex: 0,
 			details: { ...details, task_id: id, retryable: false },
 		});
-	});
-
-	test('since the gateway died after the 202 names its task', async () => {
-		story.gateway.settings.intercept = ({ route }) => {
-			if (route === 'task') story.gateway.kill();
-			return undefined;
-		};
-		const error = shown(await story.imageError(generateImage()));
-
-		expect(error.message).toBe('The gateway cannot be reached (ECONNREFUSED)');
-		expect(error.context.details).toMatchObject({ task_id: story.gateway.tasks[0]?.id });
 	});
 });
 
@@ -175,33 +160,11 @@ describe('An answer that n8n cannot store', () => {
 		expect(items[0]?.json).toMatchObject({ error: said, error_details: paidFor });
 		expect(items[1]?.json.text).toBe('You said: A boat');
 	});
-
-	test('is listed with its text where another item ended the node', async () => {
-		story.gateway.settings.intercept = ({ record, stage }) => {
-			if (stage !== 'before') return undefined;
-			const { input } = record.body as IDataObject;
-			return input === 'bad' ? { kind: 'reply', status: 400 } : { kind: 'delay', ms: 5000 };
-		};
-		const error = shown(
-			await story.textError(drawn({ prompt: '={{ $json.n === 0 ? "bad" : "A boat" }}' }), {
-				items: numbered(2),
-			}),
-		);
-
-		expect(error.context.itemIndex).toBe(0);
-		expect(error.description).toMatch(
-			/charged as well; .*: item 1: The answer could not be handed on: /,
-		);
-		expect(error.description).not.toContain('had been received');
-		expect(inDoubt(error)).toEqual([{ item: 1, message: said, partial_text: 'You said: A boat' }]);
-	});
 });
 
 test.each<['text' | 'image', string, string]>([
 	['text', 'response', 'delete'],
-	['text', 'model', 'create'],
 	['image', 'task', 'cancel'],
-	['image', 'image', 'wait'],
 ])('the %s node says that it has no operation: %s, %s', async (node, resource, operation) => {
 	const fail = node === 'text' ? story.textError : story.imageError;
 
