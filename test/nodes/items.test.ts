@@ -223,6 +223,8 @@ describe('After a failure that ends the node', () => {
 		expect(error.message).toMatch(/ – 3 accepted image tasks besides: [^…]*$/);
 		expect(error.description).toMatch(/do not submit them again.*Task → Wait/);
 		expect(error.description).toContain(`Task ID: ${own}.`);
+		// The waits that ended are no doubts.
+		expect(error.description).not.toContain('as well');
 		expect(error.context.itemIndex).toBe(3);
 		const listed = error.context.acceptedTasks ?? [];
 		expect(listed.map(({ task_id }) => task_id)).toEqual(others);
