@@ -66,13 +66,13 @@ describe('The Timeout option', () => {
 	test.each<[string, () => Promise<FailedRun>, sent: number]>([
 		[
 			'a submission',
-			async () => await story.imageError(generateImage({ options: { timeout: '={{ 0.05 }}' } })),
+			async () => await story.imageError(generateImage({ options: { timeout: '={{ 0.15 }}' } })),
 			1,
 		],
 		[
 			'a look at a task',
 			async () =>
-				await story.imageError(getTask('t', { options: { timeout: 0.05, maxRetries: 1 } })),
+				await story.imageError(getTask('t', { options: { timeout: 0.15, maxRetries: 1 } })),
 			2,
 		],
 	])('ends %s', async (_name, run, sent) => {

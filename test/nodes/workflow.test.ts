@@ -1,15 +1,18 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
+import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { errorReply } from '../../gateway';
-import { storeBinaryInMemory } from '../../scripts/engine/index';
+import { runWorkflow, storeBinaryInMemory } from '../../scripts/engine/index';
+import { expectNoSecret } from '../support/secrets';
 import {
 	createResponse,
 	generateImage,
+	imageNode,
 	itemsOf,
 	numbered,
 	startStory,
+	textNode,
 	type Story,
 } from './arrange';
-import { runNodes, type Placed } from './image.arrange';
 
 let story: Story;
 beforeEach(async () => {
@@ -18,25 +21,53 @@ beforeEach(async () => {
 });
 afterEach(async () => await story.close());
 
+type Settings = Pick<Partial<INode>, 'onError' | 'retryOnFail'>;
+type Placed = Settings & { name: string; type: string; parameters: IDataObject };
+
 const write = (name: string, parameters: IDataObject): Placed => ({
 	name,
 	type: 'n8n-nodes-model-access.modelAccess',
 	parameters: createResponse(parameters),
 });
-const draw = (name: string, parameters: IDataObject = {}, more: Partial<Placed> = {}): Placed => ({
+const draw = (name: string, parameters: IDataObject = {}, more: Settings = {}): Placed => ({
 	name,
-	parameters: generateImage(parameters),
+	type: 'n8n-nodes-model-access.modelAccessImage',
 	...more,
+	parameters: generateImage(parameters),
 });
 
+/** Runs our nodes one after the other behind a trigger called Start, in n8n's engine. */
+async function runChain(items: INodeExecutionData[], ...chain: Placed[]) {
+	const start = { name: 'Start', type: 'n8n-nodes-base.manualTrigger', parameters: {} };
+	const nodes = [start, ...chain];
+	const run = await runWorkflow({
+		workflow: {
+			nodes: nodes.map((node) => ({ typeVersion: 1, position: [0, 0], ...node })),
+			connections: Object.fromEntries(
+				chain.map(({ name: node }, index) => [
+					nodes[index]!.name,
+					{ main: [[{ node, type: 'main', index: 0 }]] },
+				]),
+			),
+		},
+		nodeTypes: {
+			'n8n-nodes-model-access.modelAccess': textNode(story.time),
+			'n8n-nodes-model-access.modelAccessImage': imageNode(story.time),
+		},
+		triggerItems: items,
+		credentials: { modelAccessApi: { ...story.access } },
+		credentialTypes: [new ModelAccessApi()],
+		time: story.time,
+	});
+	expectNoSecret(story.access.apiKey, run.data, run.logs, run.uiMessages, run.error);
+	return run;
+}
+
 test('a model’s answer becomes the prompt of a picture', async () => {
-	const run = await runNodes(
-		story,
-		[
-			write('Write', { prompt: '=Say {{ $json.what }}' }),
-			draw('Draw', { prompt: '={{ $json.text }}' }),
-		],
-		{ items: itemsOf({ what: 'boat' }, { what: 'tree' }) },
+	const run = await runChain(
+		itemsOf({ what: 'boat' }, { what: 'tree' }),
+		write('Write', { prompt: '=Say {{ $json.what }}' }),
+		draw('Draw', { prompt: '={{ $json.text }}' }),
 	);
 
 	expect(run.error).toBeUndefined();
@@ -46,13 +77,10 @@ test('a model’s answer becomes the prompt of a picture', async () => {
 });
 
 test('a later node finds the input item that a picture came from', async () => {
-	const run = await runNodes(
-		story,
-		[
-			draw('Draw', { options: { n: 2 } }),
-			write('Say', { prompt: '={{ $("Start").item.json.sku }}' }),
-		],
-		{ items: itemsOf({ sku: 'A' }, { sku: 'B' }) },
+	const run = await runChain(
+		itemsOf({ sku: 'A' }, { sku: 'B' }),
+		draw('Draw', { options: { n: 2 } }),
+		write('Say', { prompt: '={{ $("Start").item.json.sku }}' }),
 	);
 
 	expect(run.error).toBeUndefined();
@@ -62,7 +90,7 @@ test('a later node finds the input item that a picture came from', async () => {
 });
 
 test('two items and two nodes with the same request each get a picture of their own', async () => {
-	const run = await runNodes(story, [draw('First'), draw('Second')], { items: numbered(2) });
+	const run = await runChain(numbered(2), draw('First'), draw('Second'));
 
 	const ids = [...run.items('First'), ...run.items('Second')].map(({ json }) => json.task_id);
 	expect(new Set(ids).size).toBe(4);
@@ -73,9 +101,7 @@ describe('With n8n’s own setting on a node', () => {
 	test('Continue (using error output): the failed item leaves by the second output, whole', async () => {
 		const prompt = '={{ $json.n === 1 ? "x [[fail:429]]" : "Fine" }}';
 		const onError = 'continueErrorOutput';
-		const run = await runNodes(story, [draw('Draw', { prompt }, { onError })], {
-			items: numbered(3),
-		});
+		const run = await runChain(numbered(3), draw('Draw', { prompt }, { onError }));
 
 		expect(run.error).toBeUndefined();
 		expect(run.items('Draw', 0).map(({ json }) => json.status)).toEqual(['completed', 'completed']);
@@ -105,9 +131,7 @@ describe('With n8n’s own setting on a node', () => {
 			prompt: '={{ $json.n === 0 ? "good" : "bad" }}',
 			waitForCompletion: false,
 		};
-		const run = await runNodes(story, [draw('Draw', parameters, { retryOnFail: true })], {
-			items: numbered(2),
-		});
+		const run = await runChain(numbered(2), draw('Draw', parameters, { retryOnFail: true }));
 
 		expect(run.error).toBeUndefined();
 		expect(story.gateway.tasks).toHaveLength(2);
