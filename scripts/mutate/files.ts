@@ -32,8 +32,8 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/client/api-key': ['unit/client/api-key', 'unit/credential'],
 	'nodes/shared/client/turnstile': ['unit/client/rate-limit-queue', 'nodes/too-many'],
 	'nodes/shared/n8n/ledger': ['unit/n8n/ledger', 'nodes/image.resume'],
-	'nodes/shared/n8n/run': ['nodes/{items,image.resume,rare-errors}'],
-	'nodes/shared/n8n/errors': ['nodes/{items,image.resume,rare-errors}'],
+	'nodes/shared/n8n/run': ['nodes/{items,image.resume,errors,refused-input}'],
+	'nodes/shared/n8n/errors': ['nodes/{items,image.resume,errors,refused-input}'],
 	'nodes/shared/n8n/transport': [
 		'nodes/response.{request,stream}',
 		'nodes/{image.download,image.download-bounds,image.waiting,secrets}',
