@@ -111,14 +111,17 @@ describe('A download', () => {
 		expect(await stored()).toHaveLength(1);
 	});
 
-	test('follows a redirect to another host, without key and cookie', async () => {
+	test('follows a redirect to another host, without key and cookie, and goes by the bytes there', async () => {
 		const other = await startGateway({ time: story.time.gateway });
 		try {
-			other.settings.intercept = () => reply(200, PICTURE);
+			const type = { 'Content-Type': 'application/octet-stream' };
+			other.settings.intercept = () => reply(200, PICTURE, type);
 			const to = `${other.origin}/moved.png?x=1`;
 			storageAnswers(reply(302, '', { Location: to, 'Set-Cookie': 'session=1; Path=/' }));
-			const run = await story.image(generateImage());
+			const run = await story.image(generateImage({ options: { fileName: 'boat.webp' } }));
 
+			const file = { mimeType: 'image/png', fileName: 'boat.png' };
+			expect(run.items[0]?.binary?.data).toMatchObject(file);
 			expect(other.requests.map(({ path }) => path)).toEqual(['/moved.png?x=1']);
 			expect(other.requests[0]?.headers.authorization).toBeUndefined();
 			expect(other.requests[0]?.headers.cookie).toBeUndefined();
@@ -126,15 +129,6 @@ describe('A download', () => {
 		} finally {
 			await other.close();
 		}
-	});
-
-	test('takes the file’s type from its bytes, not from its header or name', async () => {
-		storageAnswers(reply(200, PICTURE, { 'Content-Type': 'application/octet-stream' }));
-		const run = await story.image(generateImage({ options: { fileName: 'boat.webp' } }));
-		expect(run.items[0]?.binary?.data).toMatchObject({
-			mimeType: 'image/png',
-			fileName: 'boat.png',
-		});
 	});
 
 	test('takes an address that is relative to the gateway, and sends no key there', async () => {
@@ -183,16 +177,6 @@ describe('A download that cannot be had', () => {
 		['500', reply(500), /: HTTP 500$/, 4],
 		['a lost connection', { kind: 'destroy' }, /: the connection was lost/, 4],
 		[
-			'a half file',
-			(res) => {
-				begin(res);
-				setImmediate(() => res.destroy());
-			},
-			/: (the connection was lost|only 300 of \d+ bytes arrived)/,
-			2,
-			{ maxRetries: 1 },
-		],
-		[
 			'silence in the middle',
 			async (res) => {
 				begin(res);
@@ -201,12 +185,6 @@ describe('A download that cannot be had', () => {
 			/: nothing arrived for 30 s$/,
 			1,
 			{ timeout: 30, maxRetries: 0 },
-		],
-		[
-			'a web page',
-			reply(200, '<!doctype html>', { 'Content-Type': 'text/html' }),
-			/: a web page \(HTML\) came in place of an image$/,
-			1,
 		],
 		['redirects', reply(302, '', { Location: '/again' }), /: more than 5 redirects$/, 6],
 		[
@@ -251,13 +229,10 @@ describe('A download that cannot be had', () => {
 		},
 	);
 
-	test.each([
-		['http://127.0.0.1:9/1.png', /127\.0\.0\.1:9: the host cannot be reached \(ECONNREFUSED\)$/],
-		['ftp://files/x.png', /its address is not a web address$/],
-	])('from %s says so', async (address, message) => {
-		moveTo(address);
+	test('because the host is gone says so', async () => {
+		moveTo('http://127.0.0.1:9/1.png');
 		const error = shown(await story.imageError(generateImage()));
-		expect(error.message).toMatch(message);
+		expect(error.message).toMatch(/127\.0\.0\.1:9: the host cannot be reached \(ECONNREFUSED\)$/);
 		expect(error.description).toContain(`Task ID: ${story.gateway.tasks[0]?.id}.`);
 	});
 

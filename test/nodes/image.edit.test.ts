@@ -1,17 +1,14 @@
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { createHash } from 'node:crypto';
 import { PNG } from 'pngjs';
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { sizeOf, type FormRecord } from '../../gateway';
 import {
-	prepareNode,
 	readBinary,
-	runNode,
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
-	type RunNodeOptions,
+	type BinaryStorage,
 } from '../../scripts/engine/index';
-import { editImage, generateImage, imageNode, startStory, type Story } from './arrange';
+import { editImage, getTask, startStory, type Story } from './arrange';
 import { checkingTasks, expectPictures } from './image.arrange';
 
 let story: Story;
@@ -135,14 +132,6 @@ describe('The form of an edit', () => {
 		});
 	});
 
-	test('has each item’s own file', async () => {
-		await story.image(editFiles({ waitForCompletion: false, options: { concurrency: 1 } }), {
-			items: [withFiles({ data: file(RED) }), withFiles({ data: file(BLUE) })],
-		});
-		const sent = edits().map(({ body }) => (body as FormRecord).files[0]?.sha256);
-		expect(sent).toEqual([hash(RED), hash(BLUE)]);
-	});
-
 	test('is the whole of it again after 429 and 503', async () => {
 		let refusals = 2;
 		story.gateway.settings.intercept = ({ route, stage }) =>
@@ -160,37 +149,6 @@ describe('The form of an edit', () => {
 		expect(form().files).toHaveLength(3);
 		expect(edits().map(({ body }) => body)).toEqual(Array(3).fill(form()));
 		expect(story.gateway.tasks).toHaveLength(1);
-	});
-
-	test('carries a file of 11 MB from disk whole, beside another', async () => {
-		// More than the 10 MB that follow-redirects takes without being asked.
-		const storage = await storeBinaryOnDisk();
-		try {
-			// Without the search for the key, which would look through all of these bytes.
-			const options = {
-				node: imageNode(story.time),
-				parameters: editFiles({
-					imageBinaryPropertyNames: 'one, two',
-					waitForCompletion: false,
-				}) as RunNodeOptions['parameters'],
-				time: story.time,
-				credentials: { modelAccessApi: { ...story.access } },
-				credentialTypes: [new ModelAccessApi()],
-			};
-			const { helpers } = prepareNode(options).context;
-			const large = Buffer.concat([JPEG, Buffer.alloc(11 * 2 ** 20, 7)]);
-			const photo = async (bytes: Buffer, name: string) =>
-				await story.time.drive(helpers.prepareBinaryData(bytes, name, 'image/jpeg'));
-			const binary = { one: await photo(large, 'one.jpg'), two: await photo(JPEG, 'two.jpg') };
-			await runNode({ ...options, items: [{ json: {}, binary }] });
-
-			expect(form().files.map(({ size, sha256 }) => [size, sha256])).toEqual([
-				[large.length, hash(large)],
-				[JPEG.length, hash(JPEG)],
-			]);
-		} finally {
-			await storage.remove();
-		}
 	});
 });
 
@@ -273,115 +231,100 @@ describe('The file of an edit may be', () => {
 		]);
 	});
 
-	test.each<[string, string, 'separate' | 'combined']>([
-		// In memory n8n leaves the bytes out of what an expression sees.
-		['what an expression gives', '={{ $binary.data }}', 'separate'],
-		['a field of the JSON', 'data', 'combined'],
-	])('on disk, also for the mask: %s', async (_name, name, binaryMode) => {
-		const storage = await storeBinaryOnDisk();
-		try {
-			const { context } = await story.image(generateImage({ prompt: 'Setup' }));
-			const stored = await context.helpers.prepareBinaryData(MASK, 'photo.png', 'image/png');
-			expect(stored.id).toMatch(/^filesystem/);
-			const item = binaryMode === 'combined' ? { data: { ...stored } } : {};
-			const parameters = editFiles({
-				imageBinaryPropertyNames: name,
-				options: { maskBinaryPropertyName: name },
+	describe('on disk', () => {
+		let storage: BinaryStorage;
+		beforeEach(async () => {
+			storage = await storeBinaryOnDisk();
+		});
+		afterEach(async () => await storage.remove());
+
+		/** Puts a file into n8n's storage. */
+		async function store(bytes: Buffer, name: string): Promise<IBinaryData> {
+			const { context } = await story.image(getTask('imgtask_1'), {
+				onError: 'continueRegularOutput',
 			});
-			await story.image(parameters, {
-				items: [{ json: item, ...(binaryMode === 'separate' && { binary: { data: stored } }) }],
+			return await context.helpers.prepareBinaryData(bytes, name, 'image/png');
+		}
+
+		test.each<[string, string, 'separate' | 'combined']>([
+			// In memory n8n leaves the bytes out of what an expression sees.
+			['what an expression gives', '={{ $binary.data }}', 'separate'],
+			['a field of the JSON', 'data', 'combined'],
+		])('%s, also for the mask', async (_name, name, binaryMode) => {
+			const data = await store(MASK, 'photo.png');
+			const item =
+				binaryMode === 'combined' ? { json: { data: { ...data } } } : withFiles({ data });
+			const options = { maskBinaryPropertyName: name };
+			await story.image(editFiles({ imageBinaryPropertyNames: name, options }), {
+				items: [item],
 				binaryMode,
 			});
 			expect(form().files.map(({ field, fileName, sha256 }) => [field, fileName, sha256])).toEqual([
 				['image', 'photo.png', hash(MASK)],
 				['mask', 'photo.png', hash(MASK)],
 			]);
-		} finally {
-			await storage.remove();
-		}
+		});
+
+		test('larger than the 10 MB that the HTTP library takes without being asked', async () => {
+			const large = Buffer.concat([JPEG, Buffer.alloc(11 * 2 ** 20, 7)]);
+			const binary = { one: await store(large, 'one.jpg'), two: await store(JPEG, 'two.jpg') };
+			await story.image(
+				editFiles({ imageBinaryPropertyNames: 'one, two', waitForCompletion: false }),
+				{ items: [withFiles(binary)] },
+			);
+			expect(form().files.map(({ size, sha256 }) => [size, sha256])).toEqual([
+				[large.length, hash(large)],
+				[JPEG.length, hash(JPEG)],
+			]);
+		});
 	});
 });
 
 test('an item whose files cannot be sent names field and fault, and only the others are sent', async () => {
-	const text = file(Buffer.from('words'), 'boat.png');
-	const rows: Array<[INodeExecutionData, string]> = [
+	const red = file(RED);
+	const text = file(Buffer.from('words'));
+	const tiff = file(Buffer.from('II*\0rest of it'));
+	const mask = { mask: 'hole' };
+	const rows: Array<[Record<string, IBinaryData>, IDataObject, message: string]> = [
+		[{ other: red }, {}, 'Input Binary Field "data" is not a binary field of the item'],
 		[
-			withFiles({ other: file(RED) }),
-			'Input Binary Field "data" is not a binary field of the item',
+			{ data: red },
+			{ names: 'data, b' },
+			'Input Binary Field "b" is not a binary field of the item',
 		],
-		[{ json: {} }, 'Input Binary Field "data" is not a binary field of the item'],
+		[{ data: text }, {}, 'Input Binary Field "data" is not an image'],
+		[{ data: file(Buffer.alloc(0)) }, {}, 'Input Binary Field "data" is empty'],
+		[{ data: tiff }, {}, 'Input Binary Field "data" is a file of type image/tiff'],
+		[{ data: red }, mask, 'Mask Binary Field "hole" is not a binary field of the item'],
+		[{ data: red, hole: file(JPEG) }, mask, 'Mask Binary Field "hole" is not a PNG'],
 		[
-			withFiles({ data: file(RED) }, { names: 'data, second' }),
-			'Input Binary Field "second" is not a binary field of the item',
-		],
-		[withFiles({}, { names: ' , ' }), 'Input Binary Field names no binary field'],
-		[withFiles({ data: text }), 'Input Binary Field "data" is not an image'],
-		[withFiles({ data: file(Buffer.alloc(0)) }), 'Input Binary Field "data" is empty'],
-		[
-			withFiles({ data: file(Buffer.from('II*\0rest of it')) }),
-			'Input Binary Field "data" is a file of type image/tiff',
-		],
-		[
-			withFiles({ data: file(RED) }, { mask: 'hole' }),
-			'Mask Binary Field "hole" is not a binary field of the item',
-		],
-		[
-			withFiles({ data: file(RED), hole: file(Buffer.alloc(0)) }, { mask: 'hole' }),
-			'Mask Binary Field "hole" is empty',
-		],
-		[
-			withFiles({ data: file(RED), hole: file(OPAQUE) }, { mask: 'hole' }),
+			{ data: red, hole: file(OPAQUE) },
+			mask,
 			'Mask Binary Field "hole" is a PNG without transparency',
 		],
-		[
-			withFiles({ data: file(RED), hole: file(JPEG) }, { mask: 'hole' }),
-			'Mask Binary Field "hole" is not a PNG',
-		],
-		[
-			withFiles({ data: file(RED), hole: text }, { mask: 'hole' }),
-			'Mask Binary Field "hole" is not a PNG',
-		],
-		[
-			withFiles({ data: file(RED), hole: file(MASK) }, { mask: 'hole, data' }),
-			'Mask Binary Field names several',
-		],
+		[{ data: red, hole: file(MASK) }, { mask: 'hole, data' }, 'Mask Binary Field names several'],
 	];
-	const run = await story.image(
-		editFiles({
-			imageBinaryPropertyNames: '={{ $json.names ?? "data" }}',
-			waitForCompletion: false,
-			options: { maskBinaryPropertyName: '={{ $json.mask ?? "" }}' },
-		}),
-		{
-			items: [...rows.map(([item]) => item), withFiles({ data: file(RED) })],
-			onError: 'continueRegularOutput',
-		},
-	);
+	const parameters = editFiles({
+		imageBinaryPropertyNames: '={{ $json.names ?? "data" }}',
+		waitForCompletion: false,
+		options: { maskBinaryPropertyName: '={{ $json.mask ?? "" }}' },
+	});
+	const run = await story.image(parameters, {
+		items: [...rows.map(([binary, json]) => withFiles(binary, json)), withFiles({ data: red })],
+		onError: 'continueRegularOutput',
+	});
 
 	expect(run.items.map(({ json }) => json.error)).toEqual([
-		...rows.map(([, message]) => message),
+		...rows.map(([, , message]) => message),
 		undefined,
 	]);
-	expect(run.items.map(({ pairedItem }) => pairedItem)).toEqual(
-		run.items.map((_item, item) => ({ item })),
-	);
 	expect(run.items.at(-1)?.json.status).toBe('processing');
+	expect(form().files[0]?.sha256).toBe(hash(RED));
 	expect(story.gateway.count()).toBe(1);
 });
 
-test.each<[string, IDataObject, string]>([
-	[
-		'a word as image',
-		{ imageUrls: 'boat.png' },
-		'Image URLs holds no address of an image at position 1',
-	],
-	[
-		'a word as mask',
-		{ options: { maskUrl: 'hole' } },
-		'Mask URL holds no address of an image at position 1',
-	],
-])('%s is no address: nothing is sent', async (_name, given, message) => {
-	const { error } = await story.imageError(editImage(given));
-	expect(error.message).toBe(message);
+test('a word is no address of a mask: nothing is sent', async () => {
+	const { error } = await story.imageError(editImage({ options: { maskUrl: 'hole' } }));
+	expect(error.message).toBe('Mask URL holds no address of an image at position 1');
 	expect(story.gateway.count()).toBe(0);
 });

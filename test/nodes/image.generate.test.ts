@@ -62,27 +62,6 @@ describe('What Image → Generate sends', () => {
 		await story.image(parameters, { items: itemsOf({ user: 'u' }) });
 		expect(submits()).toEqual([{ model: 'aurora-image-1', prompt: 'A boat', ...expected }]);
 	});
-
-	test('follows expressions for each item', async () => {
-		await story.image(
-			generateImage({
-				model: byId('={{ $json.model }}'),
-				prompt: '=A {{ $json.what }}',
-				waitForCompletion: false,
-				options: { size: '={{ $json.size }}', concurrency: 1 },
-			}),
-			{
-				items: itemsOf(
-					{ model: 'aurora-image-1', what: 'boat', size: '16x16' },
-					{ model: 'aurora-omni-1', what: 'tree', size: 'auto' },
-				),
-			},
-		);
-		expect(submits()).toEqual([
-			{ model: 'aurora-image-1', prompt: 'A boat', size: '16x16' },
-			{ model: 'aurora-omni-1', prompt: 'A tree', size: 'auto' },
-		]);
-	});
 });
 
 test('a bad value of a field or option is named, and its item is not sent', async () => {
@@ -208,15 +187,6 @@ describe('What Image → Generate returns', () => {
 		expect(story.time.waits).toEqual([]);
 	});
 
-	test('has no retry_after where the gateway named none', async () => {
-		story.gateway.settings.intercept = ({ reply }) => {
-			if (reply) delete reply.headers['Retry-After'];
-			return undefined;
-		};
-		const run = await story.image(generateImage({ waitForCompletion: false }));
-		expect(run.items[0]?.json).not.toHaveProperty('retry_after');
-	});
-
 	test('is the URL alone where Download Images is off', async () => {
 		const run = await story.image(generateImage({ downloadImages: false, options: { n: 2 } }));
 
@@ -230,16 +200,25 @@ describe('What Image → Generate returns', () => {
 		expect(story.gateway.storageRequests).toHaveLength(0);
 	});
 
-	test('has the file in the field and under the name that were asked for', async () => {
+	test('follows expressions for each item, also for field and name of the file', async () => {
 		const run = await story.image(
 			generateImage({
+				model: byId('={{ $json.model }}'),
 				prompt: '=A boat for {{ $json.sku }}',
 				binaryPropertyName: '={{ $json.field }}',
-				options: { n: 2, fileName: '=boat-{{ $json.sku }}-{index}', outputFormat: 'webp' },
+				options: { n: 2, fileName: '=boat-{{ $json.sku }}-{index}', concurrency: 1 },
 			}),
-			{ items: itemsOf({ field: 'cover', sku: 'A' }, { field: ' back ', sku: 'B' }) },
+			{
+				items: itemsOf(
+					{ model: 'aurora-image-1', sku: 'A', field: 'cover' },
+					{ model: 'aurora-omni-1', sku: 'B', field: ' back ' },
+				),
+			},
 		);
-		// The bytes are PNG, whatever was asked for.
+		expect(submits()).toEqual([
+			{ model: 'aurora-image-1', prompt: 'A boat for A', n: 2 },
+			{ model: 'aurora-omni-1', prompt: 'A boat for B', n: 2 },
+		]);
 		const expected = ['boat-A-0.png', 'boat-A-1.png', 'boat-B-0.png', 'boat-B-1.png'];
 		expect(run.items.map(({ json }) => (json.file as IDataObject).name)).toEqual(expected);
 		expect(
