@@ -36,6 +36,6 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/n8n/errors': ['nodes/{items,image.resume,errors,refused-input}'],
 	'nodes/shared/n8n/transport': [
 		'nodes/response.{request,stream}',
-		'nodes/{image.download,image.download-bounds,image.waiting,secrets}',
+		'nodes/{image.download,image.waiting,secrets}',
 	],
 };
