@@ -12,4 +12,58 @@ export interface EquivalentMutant {
 }
 
 /** They do not count in the score. */
-export const EQUIVALENT: EquivalentMutant[] = [];
+export const EQUIVALENT: EquivalentMutant[] = [
+	...inFile('nodes/shared/client/base-url', [
+		{
+			line: String.raw`const [, schemes = '', rest = ''] = /^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i.exec(text) ?? [];`,
+			changes: [
+				["''", '"Stryker was here!"'],
+				['[]', '["Stryker was here"]'],
+				[
+					String.raw`/^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i`,
+					String.raw`/^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)/i`,
+				],
+				[
+					String.raw`/^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i`,
+					String.raw`/((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i`,
+				],
+			],
+			reason: 'The pattern matches every text without line breaks from its start to its end.',
+		},
+		{
+			line: "const authority = rest.split('/')[0] ?? '';",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'split() gives one text at least.',
+		},
+		{
+			line: String.raw`/^127(\.\d{1,3}){3}$/.test(hostname)`,
+			changes: [[String.raw`/^127(\.\d{1,3}){3}$/`, String.raw`/127(\.\d{1,3}){3}$/`]],
+			reason: 'URL refuses a host that ends in a number and is no IPv4 address.',
+		},
+		{
+			line: String.raw`const isIpv4 = /^\d+(\.\d+){3}$/.test(hostname);`,
+			changes: [[String.raw`/^\d+(\.\d+){3}$/`, String.raw`/\d+(\.\d+){3}$/`]],
+			reason: 'URL refuses a host that ends in a number and is no IPv4 address.',
+		},
+		{
+			line: String.raw`: authority.replace(/:\d*$/, '') !== '';`,
+			changes: [[String.raw`/:\d*$/`, String.raw`/:\d*/`]],
+			reason: 'Only a text that is a port from its start to its end becomes empty by either.',
+		},
+		{
+			line: String.raw`return isIpv4 && authority.replace(/:\d*$/, '').replace(/\.$/, '') !== hostname;`,
+			changes: [[String.raw`/:\d*$/`, String.raw`/:\d*/`]],
+			reason: 'The authority of an IPv4 address has one colon at most.',
+		},
+	]),
+];
+
+interface Line extends Pick<EquivalentMutant, 'line' | 'reason'> {
+	changes: Array<[original: string, replacement: string]>;
+}
+
+function inFile(file: string, lines: Line[]): EquivalentMutant[] {
+	return lines.flatMap(({ line, changes, reason }) =>
+		changes.map(([original, replacement]) => ({ file, line, original, replacement, reason })),
+	);
+}
