@@ -56,6 +56,60 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'The authority of an IPv4 address has one colon at most.',
 		},
 	]),
+	...inFile('nodes/shared/client/api-key', [
+		{
+			line: "const bare = unquoted.text.replace(/^bearer\\s+/i, '').trim();",
+			changes: [
+				[
+					"unquoted.text.replace(/^bearer\\s+/i, '').trim()",
+					"unquoted.text.replace(/^bearer\\s+/i, '')",
+				],
+				['/^bearer\\s+/i', '/^bearer\\s/i'],
+			],
+			reason:
+				'The text is trimmed before, so the pattern and trim() each take off all white space.',
+		},
+		{
+			line: "if (key === '') return (text) => text;",
+			changes: [
+				["key === ''", 'false'],
+				["''", '"Stryker was here!"'],
+			],
+			reason: 'No form of an empty key is long enough to be taken out.',
+		},
+		{
+			line: '(form, index, all) => form.length > 3 && all.indexOf(form) === index,',
+			changes: [['all.indexOf(form) === index', 'true']],
+			reason: 'What is taken out once is not found a second time.',
+		},
+	]),
+	...inFile('nodes/shared/client/retry-after', [
+		{
+			line: "if (value === undefined || value === '' || value.length > LONGEST) return undefined;",
+			changes: [
+				["value === ''", 'false'],
+				["''", '"Stryker was here!"'],
+			],
+			reason: 'An empty text is neither a number nor a date.',
+		},
+		{
+			line: "const date = Date.parse((header(headers, 'date') ?? '').slice(0, LONGEST));",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text is a date.',
+		},
+	]),
+	...inFile('nodes/shared/client/errors', [
+		{
+			line: String.raw`.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')`,
+			changes: [
+				[
+					String.raw`/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g`,
+					String.raw`/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g`,
+				],
+			],
+			reason: 'Several spaces become one afterwards.',
+		},
+	]),
 ];
 
 interface Line extends Pick<EquivalentMutant, 'line' | 'reason'> {

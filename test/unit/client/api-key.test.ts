@@ -15,12 +15,16 @@ test.each<[string, string[]]>([
 	for (const text of pasted) expect([text, normalizeApiKey(text)]).toEqual([text, K]);
 });
 
-test.each([K, 'xbearer', 'bearer_abc', 'x'.repeat(4096), '!#$%&()*+,-./:;<=>?@[\\]^_{|}~'])(
-	'a key stays as it is: %s',
-	(key) => {
-		expect(normalizeApiKey(key)).toBe(key);
-	},
-);
+test.each([
+	K,
+	'sk-undefined',
+	'xbearer',
+	'bearer_abc',
+	'x'.repeat(4096),
+	'!#$%&()*+,-./:;<=>?@[\\]^_{|}~',
+])('a key stays as it is: %s', (key) => {
+	expect(normalizeApiKey(key)).toBe(key);
+});
 
 describe('what could not be sent is refused by the name of its fault, without the key', () => {
 	const BREAK = 'contains a line break or another control character';
@@ -34,7 +38,11 @@ describe('what could not be sent is refused by the name of its fault, without th
 		['nothing', ['', ' \n ', '""'], 'is empty'],
 		['Bearer alone', ['Bearer', 'Bearer   '], 'is empty'],
 		['a whole file', ['x'.repeat(4097)], LONG],
-		['white space inside', ['sk-secret 123', 'sk-secret\t123', 'sk-secret\u00a0123'], SPACE],
+		[
+			'white space inside',
+			['sk-bearer 123', 'sk-secret 123', 'sk-secret\t123', 'sk-secret\u00a0123'],
+			SPACE,
+		],
 		['invisible white space', ['sk-secret\u200b123', 'sk-secret\ufeff123'], SPACE],
 		['the header’s name', [`Authorization: Bearer ${S}`], SPACE],
 		['Bearer twice', [`Bearer Bearer ${S}`], SPACE],
@@ -108,11 +116,13 @@ describe('a key that somebody echoes is taken out', () => {
 	});
 
 	test.each([0, 1, 2, 3, 4, 5])('in base64, with %i bytes before it', (bytes) => {
-		const text = 'user:'.slice(0, bytes).padEnd(bytes, 'x') + KEY + ':tail';
-		for (const form of ['base64', 'base64url'] as const) {
-			const clean = redact(`<${Buffer.from(text).toString(form)}>`);
-			expect(clean).toContain('[API key]');
-			expect(decodings(clean)).not.toContain(KEY.slice(2, 8));
+		for (const key of [KEY, '?>~'.repeat(5)]) {
+			const text = `${'user:'.slice(0, bytes).padEnd(bytes, 'x')}${key}:tail`;
+			for (const form of ['base64', 'base64url'] as const) {
+				const clean = keyRedactor(key)(`<${Buffer.from(text).toString(form)}>`);
+				expect(clean).toContain('[API key]');
+				expect(decodings(clean)).not.toContain(key.slice(2, 8));
+			}
 		}
 	});
 
@@ -132,10 +142,11 @@ describe('a key that somebody echoes is taken out', () => {
 		);
 	});
 
-	test('but not one of a few letters, which would tear words apart, nor an empty one', () => {
+	test('but not one of a few letters, which would tear words apart, and in any script', () => {
 		expect(keyRedactor('abc')('an abcess, abc')).toBe('an abcess, abc');
 		expect(keyRedactor('k3y!')('?key=k3y!')).toBe('?key=[API key]');
 		expect(keyRedactor('')('some text')).toBe('some text');
+		expect(keyRedactor('a-ключ-b')('<a-ключ-b>')).toBe('<[API key]>');
 	});
 
 	/** What can be decoded from the pieces that redaction has left, at every alignment. */
