@@ -110,6 +110,37 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'Several spaces become one afterwards.',
 		},
 	]),
+	...inFile('nodes/shared/client/response-stream', [
+		{
+			line: 'const close = () => reply.close();',
+			changes: [['() => reply.close()', '() => undefined']],
+			reason: 'The reading ends by the same signal, and the connection is closed then too.',
+		},
+		{
+			line: "watch.signal.addEventListener('abort', close, { once: true });",
+			changes: [
+				["'abort'", '""'],
+				['{ once: true }', '{}'],
+				['true', 'false'],
+			],
+			reason: 'The reading ends by the same signal, and the connection is closed then too.',
+		},
+		{
+			line: 'if (/^[{<]/.test(head.trimStart())) {',
+			changes: [['head.trimStart()', 'head.trimEnd()']],
+			reason: 'The text begins by no white space.',
+		},
+		{
+			line: "reply: { status, headers, body: '' },",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'The JSON is known, so nobody reads the body.',
+		},
+		{
+			line: "const isStream = /event-stream/i.test(header(reply.headers, 'content-type') ?? '');",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names a stream.',
+		},
+	]),
 ];
 
 interface Line extends Pick<EquivalentMutant, 'line' | 'reason'> {

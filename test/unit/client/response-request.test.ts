@@ -5,10 +5,9 @@ import { arrange, fail, fault, KEY, refusalOf, reply, shown, START, succeed } fr
 
 const BODY = { model: 'text-1', input: 'Hello' };
 
-const text = (words: string) => ({
-	type: 'message',
-	content: [{ type: 'output_text', text: words }],
-});
+const text = (words: string) => {
+	return { type: 'message', content: [{ type: 'output_text', text: words }] };
+};
 const OK = { id: 'resp_1', status: 'completed', model: 'text-1', output: [text('Hello to you')] };
 
 const creating = async (client: Client) => await createResponse(client, BODY);
@@ -37,16 +36,8 @@ describe('a request for a response is refused before anything is sent', () => {
 		['no input item', [{ ...BODY, input: [] }], 'Prompt', 'is', 'answer to'],
 		['messages', [{ ...BODY, messages: [] }], 'Extra Body', 'holds "messages"', 'Chat Compl'],
 		['messages alone', [{ model: 'm', messages: [] }], 'Extra Body', 'holds "messages"', '"input"'],
-		[
-			'stream',
-			[
-				{ ...BODY, stream: true },
-				{ ...BODY, stream: 'no' },
-			],
-			'Extra Body',
-			'asks to stream',
-			STREAM,
-		],
+		['stream: true', [{ ...BODY, stream: true }], 'Extra Body', 'asks to stream', STREAM],
+		['stream: "no"', [{ ...BODY, stream: 'no' }], 'Extra Body', 'asks to stream', STREAM],
 	])('%s', (_, bodies, field, problem, advice) => {
 		for (const body of bodies as Array<Record<string, unknown>>) {
 			const error = refusalOf(() => checkResponseRequest(body));

@@ -91,12 +91,17 @@ describe('A reply that is no stream', () => {
 	const document = { id: 'r1', status: 'completed', output: [message('Whole ü')] };
 	const json = JSON.stringify(document);
 
+	const AS_STREAM = { 'content-type': 'text/event-stream; charset=utf-8' };
+
 	test.each<[string, string]>([
 		['a JSON document', json],
 		['a JSON document behind white space', ` \n\n${JSON.stringify(document, null, 1)}`],
 		['a JSON document behind a byte order mark', `\ufeff${json}`],
-	])('%s is the answer, in any pieces', async (_name, body) => {
+	])('%s is the answer, in any pieces, also if it is said to be a stream', async (_name, body) => {
 		for (const chunks of [[bytes(body)], oneByOne(body)]) {
+			const { run, seen } = streaming(chunks, { headers: AS_STREAM });
+			await expect(run()).resolves.toMatchObject({ json: document });
+			expect(seen.pieces).toEqual(['Whole ü']);
 			await expect(outcome(chunks)).resolves.toEqual({ json: document, pieces: ['Whole ü'] });
 		}
 	});
@@ -131,8 +136,6 @@ describe('A reply that is no stream', () => {
 			expect(/Base URL/.test(advice)).toBe(says === HTML);
 		}
 	});
-
-	const AS_STREAM = { 'content-type': 'text/event-stream; charset=utf-8' };
 
 	test.each<[string, string[], StreamArrangement['headers']]>([
 		['comments', [': hello\n\n: bye\n\n'], {}],

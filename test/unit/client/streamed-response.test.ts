@@ -37,7 +37,8 @@ test('a streamed response is complete at its final event: nothing after it is wa
 			await new Promise(() => {});
 		})(),
 	);
-	await expect(run()).resolves.toMatchObject({ json: { status: 'completed' } });
+	// Nobody need be told of its text.
+	await expect(run(null)).resolves.toMatchObject({ json: { status: 'completed' } });
 	expect(time.now()).toBe(client.deadline - 3_600_000);
 });
 
@@ -109,6 +110,7 @@ describe('The final response', () => {
 		expect(error).toBeInstanceOf(AnswerError);
 		expect(error.message).toContain(says);
 		expect(error.facts).toMatchObject({ partialText: 'Hi', retryable: false });
+		if (says.startsWith('field')) expect(error.facts.httpStatus).toBe(200);
 		if (says.includes('broke')) expect(error.facts).toMatchObject({ code: 'C', charged: true });
 	});
 });

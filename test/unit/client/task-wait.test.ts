@@ -55,7 +55,11 @@ describe('Waiting for a task', () => {
 		['obeys Retry-After', [after('5'), after('12'), after('1')], [5, 12, 3]],
 		['obeys an HTTP date', [after(IN_20_S)], [20]],
 		['obeys an HTTP date by the gateway’s clock', [processing(BY_GATEWAY)], [10]],
-		['grows without Retry-After', Array<Exchange>(6).fill(processing({})), [3, 4.5, 6.75, 10.125, 15, 15]],
+		[
+			'grows without Retry-After',
+			Array<Exchange>(6).fill(processing({})),
+			[3, 4.5, 6.75, 10.125, 15, 15],
+		],
 		['takes nonsense for the interval', NONSENSE.map(after), [3, 3, 3, 4.5]],
 		['goes on over unknown statuses', [status('queued'), status('x')], [3, 3]],
 		['goes on over 503, by its Retry-After', [processing(), busy('7')], [3, 7]],

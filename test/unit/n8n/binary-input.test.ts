@@ -126,10 +126,4 @@ describe('A file of an item', () => {
 			facts: { retryable: false, advice: expect.stringMatching(/\.$/) as string },
 		});
 	});
-
-});
-		expect(await dataUrl(await readInputFile(context, 0, 'data', FIELD))).toBe(
-			`data:image/png;base64,${PNG.toString('base64')}`,
-		);
-	});
 });
