@@ -117,7 +117,7 @@ describe('A recorded stream', () => {
 					expect(await outcomeOrFailure(chunks)).toEqual(expected.get(name));
 				},
 			),
-			{ numRuns: 100 },
+			{ numRuns: 50 },
 		);
 	});
 
