@@ -141,6 +141,35 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'Neither text names a stream.',
 		},
 	]),
+	...inFile('nodes/shared/client/response-assembly', [
+		{
+			line: 'default:',
+			changes: [['default: return undefined;', 'default:']],
+			reason: 'A function without return gives undefined too.',
+		},
+		{
+			line: 'const goesOn = growing?.item === item && growing.index === index && growing.kind === kind;',
+			changes: [
+				['growing?.item === item && growing.index === index && growing.kind === kind', 'false'],
+			],
+			reason: 'The part is then looked up: the same one, by more work.',
+		},
+		{
+			line: 'const { item, done } = this.items.get(index) ?? { item: {}, done: false };',
+			changes: [['false', 'true']],
+			reason: 'An item without content is filled whether it is done or not.',
+		},
+		{
+			line: 'if (this.pieces.length >= PIECES_AT_ONCE) this.join();',
+			changes: [
+				'true',
+				'false',
+				'this.pieces.length > PIECES_AT_ONCE',
+				'this.pieces.length < PIECES_AT_ONCE',
+			].map((replacement) => ['this.pieces.length >= PIECES_AT_ONCE', replacement]),
+			reason: 'When pieces are joined is a question of time and memory: large-streams.test.ts.',
+		},
+	]),
 ];
 
 interface Line extends Pick<EquivalentMutant, 'line' | 'reason'> {

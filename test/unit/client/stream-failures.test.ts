@@ -168,9 +168,9 @@ describe('A reply that is no stream', () => {
 });
 
 describe('A stream that breaks off', () => {
-	/** One text, and then what a connection does. */
+	/** One text, its second item first, and then what a connection does. */
 	async function* once(then: Error | Promise<never>) {
-		yield bytes(delta('Once') + delta(' upon', 1));
+		yield bytes(delta(' upon', 1) + delta('Once'));
 		await (then instanceof Error ? Promise.reject(then) : then);
 	}
 

@@ -136,6 +136,7 @@ describe('Where the final response is empty, its output is', () => {
 	const full = { ...message('Hi'), id: 'm1', status: 'completed', annotations: [1] };
 	const hologram = { type: 'hologram', light: [1] };
 
+	const no = event('response.output_text.delta', { output_index: 0, delta: 7 });
 	const noText = event('response.output_text.done', { output_index: 0 });
 	const [hel, lo] = [delta('Hel'), delta('lo')];
 	const parts = [delta('B', 0, 1), delta('A', 0, 0), delta('C', 0, 2), delta('b', 0, 1)];
@@ -151,7 +152,7 @@ describe('Where the final response is empty, its output is', () => {
 	const [hi, hi1, hi2] = [delta('Hi'), delta('Hi', 1), delta('Hi', 2)];
 
 	test.each<[string, Array<string | undefined>, object[]]>([
-		['the texts that came', [hel, lo], [message('Hello')]],
+		['the texts that came, nothing that is none', [hel, no, lo], [message('Hello')]],
 		['the whole text of its last event, not its deltas', [hel, text], [message('Hello')]],
 		['the whole text of its last event alone', [text], [message('Hello')]],
 		['a text whose last event holds none', [hel, lo, noText], [message('Hello')]],
