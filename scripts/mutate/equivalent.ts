@@ -170,6 +170,23 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'When pieces are joined is a question of time and memory: large-streams.test.ts.',
 		},
 	]),
+	...inFile('nodes/shared/client/retry', [
+		{
+			line: "return status > 500 ? 'inDoubt' : 'refused';",
+			changes: [['status > 500', 'status >= 500']],
+			reason: 'The status 500 has a case of its own.',
+		},
+		...[
+			"{ outcome: 'internalError', read: 'once', response: 'once', image: 'never', executed: 'maybe' },",
+			"{ outcome: 'inDoubt', read: 'bounded', response: 'never', image: 'never', executed: 'maybe' },",
+		].map(
+			(line): Line => ({
+				line,
+				changes: [["'never'", '""']],
+				reason: 'What may have been executed is sent again by a rule that is known only.',
+			}),
+		),
+	]),
 ];
 
 interface Line extends Pick<EquivalentMutant, 'line' | 'reason'> {
