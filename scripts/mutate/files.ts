@@ -13,7 +13,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/client/failure': ['unit/client/{what-is-sent-again,what-a-body-says}'],
 	'nodes/shared/client/retry-after': ['unit/client/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/client/transport': ['unit/client/error-codes'],
-	'nodes/shared/client/event-stream': ['unit/client/{stream-forms,large-streams}'],
+	'nodes/shared/client/event-stream': ['unit/client/{stream-forms,streamed-response}'],
 	'nodes/shared/client/response-stream': [
 		'unit/client/streamed-response',
 		'unit/client/stream-failures',
