@@ -1,7 +1,8 @@
+const { once } = require('node:events');
 const { mkdir, readdir, readFile, rm, writeFile } = require('node:fs/promises');
 const path = require('node:path');
 const esbuild = require('esbuild');
-const { dest, parallel, series, src } = require('gulp');
+const { dest, parallel, series, src, watch } = require('gulp');
 const manifest = require('./package.json');
 
 /** Where the licences of what is bundled are kept, as those licences ask. */
@@ -12,6 +13,14 @@ const BUNDLE = 'dist/bundle.js';
 
 /** What n8n provides at run time. Everything else that the nodes import is bundled. */
 const PROVIDED_BY_N8N = ['n8n-workflow', '@n8n/ai-node-sdk', 'crypto'];
+
+/** Files that n8n looks for beside the built ones: icons, search words and output previews. */
+const COPIED = [
+	'credentials/*.svg',
+	'nodes/**/*.svg',
+	'nodes/**/*.node.json',
+	'nodes/**/__schema__/**/*.json',
+];
 
 async function clean() {
 	await rm('dist', { recursive: true, force: true });
@@ -80,21 +89,27 @@ async function licenceSection(folder) {
 	return `## ${name} ${version} (${license})\n\n\`\`\`text\n${text}\n\`\`\`\n`;
 }
 
-/** Icons, search words and output previews, which n8n looks for beside the built files. */
 function copy() {
-	return src(
-		[
-			'credentials/*.svg',
-			'nodes/**/*.svg',
-			'nodes/**/*.node.json',
-			'nodes/**/__schema__/**/*.json',
-		],
-		{ base: '.', encoding: false },
-	).pipe(dest('dist'));
+	return src(COPIED, { base: '.', encoding: false }).pipe(dest('dist'));
+}
+
+/** Tells the process that started this one, if any, and waits until it has taken what it needs. */
+async function announce() {
+	if (!process.connected) return;
+	process.send('built');
+	await once(process, 'message');
+}
+
+/** Builds, and builds again after each change of a source. A failed build does not end it. */
+function watchSources() {
+	process.once('disconnect', () => process.exit());
+	const sources = ['credentials/*.ts', 'nodes/**/*.ts', ...COPIED];
+	watch(sources, { ignoreInitial: false }, series(exports.build, announce));
 }
 
 exports.clean = clean;
 exports.bundle = bundle;
 exports.copy = copy;
 exports.build = series(clean, parallel(bundle, copy));
+exports.watch = watchSources;
 exports.default = exports.build;

@@ -10,6 +10,9 @@ module.exports = {
 	testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/e2e/', ...slow],
 	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.stryker-tmp/'],
 	setupFiles: ['reflect-metadata'],
+	// For `npm run coverage`. What the built files run is not counted.
+	collectCoverageFrom: ['nodes/**/*.ts', 'credentials/**/*.ts'],
+	coverageReporters: ['text-summary', 'html', 'lcovonly'],
 	transform: {
 		'^.+\\.[cm]?[jt]s$': [
 			'@swc/jest',

@@ -15,6 +15,7 @@ import {
 	importWorkflows,
 	setStage,
 } from './n8n/stage';
+import { RELOADING, watchPackage } from './n8n/watch';
 import { askedToEnd } from './ending';
 
 const N8N_PORT = 5678;
@@ -27,7 +28,9 @@ npm run n8n -- --fresh             forgets everything first
 npm run n8n -- --version 2.30.8    another n8n
 npm run n8n -- --port 5700         the editor's port (${N8N_PORT})
 npm run n8n -- --name other        one with data of its own
-npm run n8n -- --clean             removes the installations of n8n and what was made in them`;
+npm run n8n -- --clean             removes the installations of n8n and what was made in them
+npm run dev                        the same n8n ${N8N_VERSION}; it loads the package again after each change
+                                   in nodes/ and credentials/; --fresh, --port and --name as above`;
 
 type Arguments = ReturnType<typeof readArguments>;
 
@@ -35,6 +38,8 @@ type Arguments = ReturnType<typeof readArguments>;
 interface Stage {
 	n8n?: N8n;
 	gateway?: Gateway;
+	/** Ends the building after each change. */
+	stopWatching?: () => void;
 	/** Whether all of it is to end. */
 	asked?: boolean;
 }
@@ -52,7 +57,11 @@ function readArguments(words: string[]) {
 	const version = after('--version') ?? N8N_VERSION;
 	const name = after('--name') ?? `n8n-${version}`;
 	if (!/^[\w.-]+$/.test(name)) throw new Error('--name may have letters, digits, dots and dashes');
-	return { port, version, name, fresh: words.includes('--fresh') };
+	const watch = words.includes('--watch');
+	if (watch && version !== N8N_VERSION) {
+		throw new Error(`Only n8n ${N8N_VERSION} is known to load a changed package again`);
+	}
+	return { port, version, name, fresh: words.includes('--fresh'), watch };
 }
 
 const began = Date.now();
@@ -88,7 +97,10 @@ async function furnish(n8n: N8n, gateway: Gateway): Promise<void> {
 }
 
 /** Installs, imports and starts all; resolves with how the running n8n is ended. */
-async function start({ port, name, version, fresh }: Arguments, stage: Stage): Promise<Running> {
+async function start(
+	{ port, name, version, fresh, watch }: Arguments,
+	stage: Stage,
+): Promise<Running> {
 	if (!(await isFree(port))) {
 		throw new Error(`Port ${port} is taken: is n8n running already? Choose one with -- --port N`);
 	}
@@ -102,7 +114,7 @@ async function start({ port, name, version, fresh }: Arguments, stage: Stage): P
 	await writeFile(portNote, new URL(gateway.baseUrl).port);
 	await furnish(n8n, gateway);
 	say('Starting n8n');
-	const running = await n8n.start({ port });
+	const running = await n8n.start({ port, env: watch ? RELOADING : {} });
 	say('Ready');
 	console.log(
 		[
@@ -121,6 +133,7 @@ async function start({ port, name, version, fresh }: Arguments, stage: Stage): P
 			'The examples are among the workflows. Ctrl-C stops both.',
 		].join('\n'),
 	);
+	if (watch && !stage.asked) stage.stopWatching = watchPackage(n8n, running, say);
 	return running;
 }
 
@@ -152,6 +165,7 @@ async function main() {
 		// What breaks because all of it is being ended is no fault.
 		if (!stage.asked) throw error;
 	} finally {
+		stage.stopWatching?.();
 		await stage.n8n?.stopAll();
 		await stage.gateway?.close();
 	}

@@ -17,11 +17,7 @@ let story: Story;
 beforeAll(async () => {
 	storage = await storeBinaryOnDisk();
 });
-
-afterAll(async () => {
-	await storage.remove();
-});
-
+afterAll(async () => await storage.remove());
 afterEach(async () => {
 	jest.restoreAllMocks();
 	await story.close();
@@ -48,17 +44,33 @@ const askedOfN8n = () => ({
 
 const PROMPT = '=Number {{ $json.n }}';
 
-describe.each([10, 40])('%i images of 6 s', (items) => {
-	test('take a submit, two polls and a download each, and all of them the time of one', async () => {
+/** Counts the bytes of all sockets while the work goes on. */
+async function onWire<T>(work: () => Promise<T>) {
+	const wire = new Wire();
+	try {
+		const done = await work();
+		return { done, sent: wire.sent, read: wire.read };
+	} finally {
+		wire.close();
+	}
+}
+
+const answers = async (items: number) =>
+	await story.text(createResponse({ prompt: PROMPT }), { items: numbered(items) });
+const pictures = async (items: number) =>
+	await story.image(generateImage({ prompt: PROMPT, options: { concurrency: items } }), {
+		items: numbered(items),
+	});
+
+test.each([10, 40])(
+	'%i images of 6 s take a submit, two polls and a download each, and all of them the time of one',
+	async (items) => {
 		story = await startStory();
 		const { gateway, time } = story;
 		const asked = askedOfN8n();
 		const began = time.now();
-		const { items: pictures } = await story.image(
-			generateImage({ prompt: PROMPT, options: { concurrency: items } }),
-			{ items: numbered(items) },
-		);
-		expect(pictures).toHaveLength(items);
+		const { done, sent, read } = await onWire(async () => await pictures(items));
+		expect(done.items).toHaveLength(items);
 		expect(time.now() - began).toBe(6000);
 		expect(gateway.count({ route: 'generations' })).toBe(items);
 		expect(gateway.count({ route: 'task' })).toBe(2 * items);
@@ -69,17 +81,23 @@ describe.each([10, 40])('%i images of 6 s', (items) => {
 		// By us once for all items, and by n8n once for each request.
 		expect(asked.credentials.count).toBeLessThanOrEqual(3 * items + 1);
 		expect(asked.parameters.count).toBeLessThanOrEqual(6 * items + 3);
-	});
-});
+		// The pictures once, and some short requests and answers.
+		const sizes = done.items.map(({ json }) => (json.file as { size: number }).size);
+		const bytes = sizes.reduce((sum, size) => sum + size, 0);
+		expect(bytes).toBeGreaterThan(items * 500);
+		expect(sent).toBeLessThan(items * 1100);
+		expect(read).toBeGreaterThan(bytes);
+		expect(read).toBeLessThan(bytes + items * 1950);
+	},
+);
 
-describe.each([10, 50])('%i responses', (items) => {
-	test('take a request each, of the bytes that have to be said', async () => {
+test.each([10, 50])(
+	'%i responses take a request each, of the bytes that have to be said',
+	async (items) => {
 		story = await startStory();
 		const asked = askedOfN8n();
-		const { items: answers } = await story.text(createResponse({ prompt: PROMPT }), {
-			items: numbered(items),
-		});
-		expect(answers).toHaveLength(items);
+		const { done, sent, read } = await onWire(async () => await answers(items));
+		expect(done.items).toHaveLength(items);
 		expect(story.gateway.count()).toBe(items);
 		for (const { rawLength, body } of story.gateway.requests) {
 			expect(Object.keys(body as IDataObject).sort()).toEqual(['input', 'model']);
@@ -88,39 +106,10 @@ describe.each([10, 50])('%i responses', (items) => {
 		expect(asked.credentials.count).toBeLessThanOrEqual(items + 1);
 		expect(asked.parameters.count).toBeLessThanOrEqual(6 * items + 3);
 		expect(story.time.waits).toEqual([]);
-	});
-});
-
-describe.each([10, 40])('What goes over the wire for %i items', (items) => {
-	let wire: Wire;
-
-	beforeEach(async () => {
-		wire = new Wire();
-		story = await startStory();
-	});
-
-	afterEach(() => {
-		wire.close();
-	});
-
-	test('of responses is a short request and an answer each', async () => {
-		await story.text(createResponse({ prompt: PROMPT }), { items: numbered(items) });
-		expect(wire.sent).toBeLessThan(items * 320);
-		expect(wire.read).toBeLessThan(items * 1200);
-	});
-
-	test('of pictures is their bytes once, and some short requests and answers', async () => {
-		const pictures = await story.image(generateImage({ prompt: PROMPT }), {
-			items: numbered(items),
-		});
-		const sizes = pictures.items.map(({ json }) => (json.file as { size: number }).size);
-		const bytes = sizes.reduce((sum, size) => sum + size, 0);
-		expect(bytes).toBeGreaterThan(items * 500);
-		expect(wire.sent).toBeLessThan(items * 1100);
-		expect(wire.read).toBeGreaterThan(bytes);
-		expect(wire.read).toBeLessThan(bytes + items * 1950);
-	});
-});
+		expect(sent).toBeLessThan(items * 320);
+		expect(read).toBeLessThan(items * 1200);
+	},
+);
 
 describe('What our nodes allocate', () => {
 	const KB = 1024;
@@ -132,12 +121,6 @@ describe('What our nodes allocate', () => {
 		await story.close();
 		return bytes / items / KB;
 	};
-	const answers = async (items: number) =>
-		await story.text(createResponse({ prompt: PROMPT }), { items: numbered(items) });
-	const pictures = async (items: number) =>
-		await story.image(generateImage({ prompt: PROMPT, options: { concurrency: items } }), {
-			items: numbered(items),
-		});
 	const words = async (count: number) =>
 		await story.text(createResponse({ prompt: `[[words:${count}]]`, stream: true }), {
 			streaming: true,
@@ -160,35 +143,34 @@ describe('What our nodes allocate', () => {
 	);
 });
 
-describe('A stream of 20,000 deltas', () => {
-	test('goes on in far fewer pieces where it comes all at once, and nothing waits for each', async () => {
-		story = await startStory();
-		const words = 20_000;
-		const run = await story.text(createResponse({ prompt: `[[words:${words}]]`, stream: true }), {
-			streaming: true,
-		});
-		const pieces = run.chunks.filter(({ type }) => type === 'item');
-		const text = pieces.map(({ content }) => content).join('');
-		expect(text).toBe(run.items[0]?.json.text);
-		expect(text.split(' ')).toHaveLength(words);
-		expect(pieces.length).toBeLessThan(words / 10);
-		// One watchdog for the whole of it.
-		expect(story.time.waits.length).toBeLessThanOrEqual(2);
-		expect(story.gateway.count()).toBe(1);
+test('a stream of 20,000 deltas goes on in far fewer pieces where it comes all at once', async () => {
+	story = await startStory();
+	const words = 20_000;
+	const run = await story.text(createResponse({ prompt: `[[words:${words}]]`, stream: true }), {
+		streaming: true,
 	});
+	const pieces = run.chunks.filter(({ type }) => type === 'item');
+	const text = pieces.map(({ content }) => content).join('');
+	expect(text).toBe(run.items[0]?.json.text);
+	expect(text.split(' ')).toHaveLength(words);
+	expect(pieces.length).toBeLessThan(words / 10);
+	// One watchdog for the whole of it.
+	expect(story.time.waits.length).toBeLessThanOrEqual(2);
+	expect(story.gateway.count()).toBe(1);
 });
 
-describe.each([
+test.each([
 	[1, 1],
 	[3, 1],
 	[4, 2],
 	[6, 2],
 	[10, 4],
 	[60, 20],
-])('An image of %i s', (taskSeconds, polls) => {
-	test(`takes ${polls} polls: one more than needed would be one too many`, async () => {
+])(
+	'an image of %i s takes %i polls: one more would be one too many',
+	async (taskSeconds, polls) => {
 		story = await startStory({ taskSeconds });
 		await story.image(generateImage());
 		expect(story.gateway.count({ route: 'task' })).toBe(polls);
-	});
-});
+	},
+);

@@ -12,4 +12,189 @@ export interface EquivalentMutant {
 }
 
 /** They do not count in the score. */
-export const EQUIVALENT: EquivalentMutant[] = [];
+export const EQUIVALENT: EquivalentMutant[] = [
+	...inFile('nodes/shared/api/credential/base-url', [
+		{
+			line: String.raw`const [, schemes = '', rest = ''] = /^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i.exec(text) ?? [];`,
+			changes: [
+				["''", '"Stryker was here!"'],
+				['[]', '["Stryker was here"]'],
+				[
+					String.raw`/^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i`,
+					String.raw`/^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)/i`,
+				],
+				[
+					String.raw`/^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i`,
+					String.raw`/((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i`,
+				],
+			],
+			reason: 'The pattern matches every text without line breaks from its start to its end.',
+		},
+		{
+			line: "const authority = rest.split('/')[0] ?? '';",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'split() gives one text at least.',
+		},
+		{
+			line: String.raw`/^127(\.\d{1,3}){3}$/.test(hostname)`,
+			changes: [[String.raw`/^127(\.\d{1,3}){3}$/`, String.raw`/127(\.\d{1,3}){3}$/`]],
+			reason: 'URL refuses a host that ends in a number and is no IPv4 address.',
+		},
+		{
+			line: String.raw`const isIpv4 = /^\d+(\.\d+){3}$/.test(hostname);`,
+			changes: [[String.raw`/^\d+(\.\d+){3}$/`, String.raw`/\d+(\.\d+){3}$/`]],
+			reason: 'URL refuses a host that ends in a number and is no IPv4 address.',
+		},
+		{
+			line: String.raw`: authority.replace(/:\d*$/, '') !== '';`,
+			changes: [[String.raw`/:\d*$/`, String.raw`/:\d*/`]],
+			reason: 'Only a text that is a port from its start to its end becomes empty by either.',
+		},
+		{
+			line: String.raw`return isIpv4 && authority.replace(/:\d*$/, '').replace(/\.$/, '') !== hostname;`,
+			changes: [[String.raw`/:\d*$/`, String.raw`/:\d*/`]],
+			reason: 'The authority of an IPv4 address has one colon at most.',
+		},
+	]),
+	...inFile('nodes/shared/api/credential/api-key', [
+		{
+			line: "const bare = unquoted.text.replace(/^bearer\\s+/i, '').trim();",
+			changes: [
+				[
+					"unquoted.text.replace(/^bearer\\s+/i, '').trim()",
+					"unquoted.text.replace(/^bearer\\s+/i, '')",
+				],
+				['/^bearer\\s+/i', '/^bearer\\s/i'],
+			],
+			reason:
+				'The text is trimmed before, so the pattern and trim() each take off all white space.',
+		},
+		{
+			line: "if (key === '') return (text) => text;",
+			changes: [
+				["key === ''", 'false'],
+				["''", '"Stryker was here!"'],
+			],
+			reason: 'No form of an empty key is long enough to be taken out.',
+		},
+		{
+			line: '(form, index, all) => form.length > 3 && all.indexOf(form) === index,',
+			changes: [['all.indexOf(form) === index', 'true']],
+			reason: 'What is taken out once is not found a second time.',
+		},
+	]),
+	...inFile('nodes/shared/api/http/retry-after', [
+		{
+			line: "if (value === undefined || value === '' || value.length > LONGEST) return undefined;",
+			changes: [
+				["value === ''", 'false'],
+				["''", '"Stryker was here!"'],
+			],
+			reason: 'An empty text is neither a number nor a date.',
+		},
+		{
+			line: "const date = Date.parse((header(headers, 'date') ?? '').slice(0, LONGEST));",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text is a date.',
+		},
+	]),
+	...inFile('nodes/shared/api/errors/errors', [
+		{
+			line: String.raw`.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')`,
+			changes: [
+				[
+					String.raw`/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g`,
+					String.raw`/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g`,
+				],
+			],
+			reason: 'Several spaces become one afterwards.',
+		},
+	]),
+	...inFile('nodes/shared/api/responses/response-stream', [
+		{
+			line: 'const close = () => reply.close();',
+			changes: [['() => reply.close()', '() => undefined']],
+			reason: 'The reading ends by the same signal, and the connection is closed then too.',
+		},
+		{
+			line: "watch.signal.addEventListener('abort', close, { once: true });",
+			changes: [
+				["'abort'", '""'],
+				['{ once: true }', '{}'],
+				['true', 'false'],
+			],
+			reason: 'The reading ends by the same signal, and the connection is closed then too.',
+		},
+		{
+			line: 'if (/^[{<]/.test(head.trimStart())) {',
+			changes: [['head.trimStart()', 'head.trimEnd()']],
+			reason: 'The text begins by no white space.',
+		},
+		{
+			line: "reply: { status, headers, body: '' },",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'The JSON is known, so nobody reads the body.',
+		},
+		{
+			line: "const isStream = /event-stream/i.test(header(reply.headers, 'content-type') ?? '');",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names a stream.',
+		},
+	]),
+	...inFile('nodes/shared/api/responses/response-accumulator', [
+		{
+			line: 'default:',
+			changes: [['default: return undefined;', 'default:']],
+			reason: 'A function without return gives undefined too.',
+		},
+		{
+			line: 'const goesOn = growing?.item === item && growing.index === index && growing.kind === kind;',
+			changes: [
+				['growing?.item === item && growing.index === index && growing.kind === kind', 'false'],
+			],
+			reason: 'The part is then looked up: the same one, by more work.',
+		},
+		{
+			line: 'const { item, done } = this.items.get(index) ?? { item: {}, done: false };',
+			changes: [['false', 'true']],
+			reason: 'An item without content is filled whether it is done or not.',
+		},
+		{
+			line: 'if (this.pieces.length >= PIECES_AT_ONCE) this.join();',
+			changes: [
+				'true',
+				'false',
+				'this.pieces.length > PIECES_AT_ONCE',
+				'this.pieces.length < PIECES_AT_ONCE',
+			].map((replacement) => ['this.pieces.length >= PIECES_AT_ONCE', replacement]),
+			reason: 'When pieces are joined is a question of time and memory: large-streams.test.ts.',
+		},
+	]),
+	...inFile('nodes/shared/api/http/retry', [
+		{
+			line: "return status > 500 ? 'inDoubt' : 'refused';",
+			changes: [['status > 500', 'status >= 500']],
+			reason: 'The status 500 has a case of its own.',
+		},
+		...[
+			"{ outcome: 'internalError', read: 'once', response: 'once', image: 'never', executed: 'maybe' },",
+			"{ outcome: 'inDoubt', read: 'bounded', response: 'never', image: 'never', executed: 'maybe' },",
+		].map(
+			(line): Line => ({
+				line,
+				changes: [["'never'", '""']],
+				reason: 'What may have been executed is sent again by a rule that is known only.',
+			}),
+		),
+	]),
+];
+
+interface Line extends Pick<EquivalentMutant, 'line' | 'reason'> {
+	changes: Array<[original: string, replacement: string]>;
+}
+
+function inFile(file: string, lines: Line[]): EquivalentMutant[] {
+	return lines.flatMap(({ line, changes, reason }) =>
+		changes.map(([original, replacement]) => ({ file, line, original, replacement, reason })),
+	);
+}

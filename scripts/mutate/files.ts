@@ -13,7 +13,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/errors/from-reply': ['unit/client/{what-is-sent-again,what-a-body-says}'],
 	'nodes/shared/api/http/retry-after': ['unit/client/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/api/http/transport': ['unit/client/error-codes'],
-	'nodes/shared/api/responses/event-stream': ['unit/client/{stream-forms,large-streams}'],
+	'nodes/shared/api/responses/event-stream': ['unit/client/{stream-forms,streamed-response}'],
 	'nodes/shared/api/responses/response-stream': [
 		'unit/client/streamed-response',
 		'unit/client/stream-failures',
@@ -32,10 +32,10 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/credential/api-key': ['unit/client/api-key', 'unit/credential'],
 	'nodes/shared/api/http/rate-limit-queue': ['unit/client/rate-limit-queue', 'nodes/too-many'],
 	'nodes/shared/n8n/runner/resume-store': ['unit/n8n/ledger', 'nodes/image.resume'],
-	'nodes/shared/n8n/runner/run': ['nodes/{items,image.resume,rare-errors}'],
-	'nodes/shared/n8n/errors': ['nodes/{items,image.resume,rare-errors}'],
+	'nodes/shared/n8n/runner/run': ['nodes/{items,image.resume,errors,refused-input}'],
+	'nodes/shared/n8n/errors': ['nodes/{items,image.resume,errors,refused-input}'],
 	'nodes/shared/n8n/http/transport': [
-		'nodes/{response.create,response.stream}',
-		'nodes/{image.download,image.download-bounds,image.waiting,secrets}',
+		'nodes/response.{request,stream}',
+		'nodes/{image.download,image.waiting,secrets}',
 	],
 };

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from './command';
+import { mirror } from './mirror';
 
 /** The project's own folder. */
 export const PROJECT = join(__dirname, '..', '..');
@@ -76,6 +77,24 @@ export async function installOver(userFolder: string, tarball: string): Promise<
 	}
 	await runCommand('npm', ['install', ...NPM_FLAGS, tarball], { cwd: folder });
 	await writeFile(noteIn(userFolder), await markOf(tarball));
+}
+
+/**
+ * Replaces the built files of the package that is installed in n8n, without npm.
+ * @param userFolder n8n's user folder
+ * @param built the folder of the built files
+ * @returns the files that were written or removed, relative to `dist`, sorted
+ * @throws {Error} the package is not installed
+ */
+export async function copyBuild(
+	userFolder: string,
+	built = join(PROJECT, 'dist'),
+): Promise<string[]> {
+	const installed = join(nodesFolder(userFolder), 'node_modules', PACKAGE);
+	if (!existsSync(installed)) throw new Error(`${PACKAGE} is not installed in ${userFolder}`);
+	// From now on, what is installed is not what the tarball holds.
+	await rm(noteIn(userFolder), { force: true });
+	return await mirror(built, join(installed, 'dist'));
 }
 
 /**

@@ -17,38 +17,6 @@ export const MANUAL: Node = {
 	position: AT,
 };
 
-/** A node that hands on one item with these fields, and the files of its input. */
-export function fields(name: string, json: object): Node {
-	return {
-		name,
-		type: 'n8n-nodes-base.set',
-		typeVersion: 3.4,
-		parameters: {
-			mode: 'raw',
-			jsonOutput: JSON.stringify(json),
-			includeOtherFields: true,
-			options: { stripBinary: false },
-		},
-		position: AT,
-	};
-}
-
-/** A node that fetches a file from the web into a binary field. */
-export function fetched(name: string, url: string, field = 'data'): Node {
-	return {
-		name,
-		type: 'n8n-nodes-base.httpRequest',
-		typeVersion: 4.2,
-		parameters: {
-			url,
-			options: {
-				response: { response: { responseFormat: 'file', outputPropertyName: field } },
-			},
-		},
-		position: AT,
-	};
-}
-
 /** A node that writes each item's file into a folder, under the file's own name. */
 export function saved(name: string, folder: string): Node {
 	return {
@@ -150,26 +118,6 @@ export function inARow(
 	};
 }
 
-/**
- * A workflow whose trigger waits for the world, made so that it can be started by hand: nodes stand
- * in for the trigger, of which the last one bears its name.
- */
-export function startedByHand(
-	workflow: WorkflowFile,
-	trigger: string,
-	before: Node[],
-): WorkflowFile {
-	const nodes = [MANUAL, ...before];
-	return {
-		...workflow,
-		nodes: [
-			...nodes.map((node, index) => ({ id: `by-hand-${index}`, ...node })),
-			...workflow.nodes.filter(({ name }) => name !== trigger),
-		],
-		connections: { ...workflow.connections, ...chain(nodes.map(({ name }) => name)) },
-	};
-}
-
 /** A workflow with a further node behind one that has none yet. */
 export function followed(workflow: WorkflowFile, after: string, node: Node): WorkflowFile {
 	return {
@@ -177,24 +125,6 @@ export function followed(workflow: WorkflowFile, after: string, node: Node): Wor
 		nodes: [...workflow.nodes, { id: `after-${after}`, ...node }],
 		connections: { ...workflow.connections, ...chain([after, node.name]) },
 	};
-}
-
-/** A workflow without one of its nodes and what leads to it. */
-export function without(workflow: WorkflowFile, name: string): WorkflowFile {
-	const connections = Object.fromEntries(
-		Object.entries(workflow.connections as Connections)
-			.filter(([from]) => from !== name)
-			.map(([from, kinds]) => [
-				from,
-				Object.fromEntries(
-					Object.entries(kinds).map(([kind, outputs]) => [
-						kind,
-						outputs.map((targets) => targets.filter(({ node }) => node !== name)),
-					]),
-				),
-			]),
-	);
-	return { ...workflow, nodes: workflow.nodes.filter((node) => node.name !== name), connections };
 }
 
 /** A webhook that takes POST. */

@@ -1,14 +1,11 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import { pictureBelongsTo, type Gateway, type ImageTask, type RequestRecord } from '../../gateway';
+import { pictureBelongsTo, type Gateway, type RequestRecord } from '../../gateway';
 import { readBinary } from '../../scripts/engine/index';
 import { maySendAgain, type Misfortune } from './faults';
 
-export interface Job {
-	kind: 'generate' | 'edit' | 'response' | 'stream' | 'submit' | 'wait' | 'get';
-}
-
 /** What a node was given, and what it made of it. */
-export interface Work extends Job {
+export interface Work {
+	kind: 'generate' | 'edit' | 'response' | 'stream' | 'submit' | 'wait' | 'get';
 	/** Prompts; for `wait` and `get` the IDs of tasks. */
 	subjects: string[];
 	outputs: INodeExecutionData[];
@@ -143,14 +140,10 @@ function lostTasks(works: Work[], gateway: Gateway, misfortune: Misfortune): str
 	}
 	return gateway.tasks
 		.filter((task) => !named.has(task.id))
-		.flatMap((task) => {
-			const fault = faultOfSubmit(task, gateway, misfortune);
-			if (fault && inDoubt.has(task.request.prompt)) return [];
-			return [`task ${task.id} of "${task.request.prompt}" is lost after ${fault ?? 'no fault'}`];
+		.flatMap(({ id, requestId, request }) => {
+			const record = gateway.requests.find((sent) => sent.id === requestId);
+			const fault = record && misfortune.met.get(record)?.name;
+			if (fault && inDoubt.has(request.prompt)) return [];
+			return [`task ${id} of "${request.prompt}" is lost after ${fault ?? 'no fault'}`];
 		});
-}
-
-function faultOfSubmit(task: ImageTask, gateway: Gateway, misfortune: Misfortune) {
-	const record = gateway.requests.find(({ id }) => id === task.requestId);
-	return record && misfortune.met.get(record)?.name;
 }

@@ -23,7 +23,7 @@ import {
 import { host, watchRejections } from '../support/rejections';
 import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
-import { auditOf, type Job, type Work } from './audit';
+import { auditOf, type Work } from './audit';
 import { Misfortune } from './faults';
 
 export interface ChaosOptions {
@@ -64,8 +64,6 @@ export interface ChaosReport {
 
 /** Items of one batch: each has a gateway of its own, so that its books stay small. */
 const BATCH = 250;
-
-const CONCURRENCY = 16;
 
 /** Runs items of every kind through the nodes while a share of all exchanges goes wrong. */
 export async function runChaos({
@@ -138,15 +136,17 @@ class CountingTime extends VirtualTime {
 interface Batch {
 	/** Number of its first item. */
 	from: number;
-	seed: number | string;
 	count: number;
-	share: number;
 	nodes: ChaosNodes;
 }
 
-async function runBatch({ from, seed, count, share, nodes }: Batch): Promise<BatchReport> {
+async function runBatch({
+	seed,
+	share,
+	...batch
+}: Batch & { seed: number | string; share: number }): Promise<BatchReport> {
 	// One chance for all waits of a batch: which item waits first depends on the machine.
-	const jitter = chanceOf(seed, 'jitter', from);
+	const jitter = chanceOf(seed, 'jitter', batch.from);
 	const time = new CountingTime(undefined, () => jitter);
 	const started = time.now();
 	const gateway = await startGateway({
@@ -163,7 +163,7 @@ async function runBatch({ from, seed, count, share, nodes }: Batch): Promise<Bat
 	misfortune.befall(gateway);
 	const violations: string[] = [];
 	try {
-		const works = await runWorks({ gateway, time, nodes, from, count, violations });
+		const works = await runWorks({ ...batch, gateway, time, violations });
 		// Connections that a peer has closed are gone a few turns later.
 		await time.advance(1000);
 		const audit = await auditOf(works, gateway, misfortune);
@@ -185,56 +185,43 @@ async function runBatch({ from, seed, count, share, nodes }: Batch): Promise<Bat
 	}
 }
 
-interface Surroundings {
+interface Surroundings extends Batch {
 	gateway: Gateway;
 	time: VirtualTime;
-	nodes: ChaosNodes;
-	from: number;
-	count: number;
 	violations: string[];
 }
 
-/** The share of each kind of work. */
-const KINDS: Array<[Job['kind'], number]> = [
-	['generate', 0.3],
-	['edit', 0.15],
-	['response', 0.2],
-	['stream', 0.15],
-	['wait', 0.1],
-	['get', 0.1],
+const prompt = '={{ $json.prompt }}';
+const options = { concurrency: 16 };
+
+/** The share of each kind of work, and its parameters. */
+const KINDS: Array<[Work['kind'], number, IDataObject]> = [
+	['generate', 0.3, generateImage({ prompt, options })],
+	['edit', 0.15, editImage({ prompt, options })],
+	['response', 0.2, createResponse({ prompt, options })],
+	['stream', 0.15, createResponse({ prompt, stream: true, options })],
+	['wait', 0.1, waitForTask(prompt, { options })],
+	['get', 0.1, getTask(prompt, { options })],
 ];
 
 async function runWorks(surroundings: Surroundings): Promise<Work[]> {
 	const { count, from, time } = surroundings;
 	const works: Work[] = [];
-	for (const [kind, part] of KINDS) {
-		const prompts = Array.from(
+	for (const [kind, part, parameters] of KINDS) {
+		let subjects = Array.from(
 			{ length: Math.round(count * part) },
 			(_unused, index) => `${kind} number ${from + index}`,
 		);
-		const options = { concurrency: CONCURRENCY };
 		if (kind === 'wait' || kind === 'get') {
-			const submit = await run(surroundings, 'submit', prompts, {
-				...generateImage({ prompt: '={{ $json.prompt }}', waitForCompletion: false, options }),
-			});
+			const submitting = generateImage({ prompt, waitForCompletion: false, options });
+			const submit = await run(surroundings, 'submit', subjects, submitting);
 			works.push(submit);
-			const ids = submit.outputs.flatMap(({ json }) =>
+			subjects = submit.outputs.flatMap(({ json }) =>
 				typeof json.task_id === 'string' ? [json.task_id] : [],
 			);
 			if (kind === 'get') await time.advance(6000);
-			const parameters = kind === 'wait' ? waitForTask : getTask;
-			works.push(
-				await run(surroundings, kind, ids, parameters('={{ $json.prompt }}', { options })),
-			);
-			continue;
 		}
-		const parameters = {
-			generate: generateImage({ prompt: '={{ $json.prompt }}', options }),
-			edit: editImage({ prompt: '={{ $json.prompt }}', options }),
-			response: createResponse({ prompt: '={{ $json.prompt }}', options }),
-			stream: createResponse({ prompt: '={{ $json.prompt }}', stream: true, options }),
-		}[kind as 'generate' | 'edit' | 'response' | 'stream'];
-		works.push(await run(surroundings, kind, prompts, parameters));
+		works.push(await run(surroundings, kind, subjects, parameters));
 	}
 	return works;
 }
@@ -242,7 +229,7 @@ async function runWorks(surroundings: Surroundings): Promise<Work[]> {
 /** Runs one node for all of these, going on where one fails. */
 async function run(
 	{ gateway, time, nodes, violations }: Surroundings,
-	kind: Job['kind'],
+	kind: Work['kind'],
 	subjects: string[],
 	parameters: IDataObject,
 ): Promise<Work> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import {
+	FAULT_GROUPS,
 	findFault,
 	scripted,
 	startSniffer,
@@ -9,6 +10,7 @@ import {
 	type NamedFault,
 	type Sniffer,
 } from '../../gateway/faults/catalogue';
+import { gatewayHelp, readGatewayWishes } from '../../scripts/gateway-options';
 import { start, type Answer, type Endpoint } from './client';
 
 const named = (name: string): NamedFault => {
@@ -138,4 +140,12 @@ describe('Faults happen', () => {
 		await once(pieces, 'end');
 		expect([...lengths]).toEqual([1]);
 	});
+});
+
+test('npm run gateway -- --help names every fault, and --fault accepts each name', () => {
+	const help = gatewayHelp();
+	for (const { name } of Object.values(FAULT_GROUPS).flat()) {
+		expect(help).toContain(`  ${name.replace(/^\d{3}/, 'STATUS')}`);
+		expect(readGatewayWishes(['--fault', name]).fault?.name).toBe(name);
+	}
 });

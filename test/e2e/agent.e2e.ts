@@ -1,22 +1,13 @@
 import { pictureBelongsTo } from '../../gateway';
-import { arrange, until, type Stage } from './arrange';
+import { arrange, servedBy, until } from './arrange';
 import { openBrowser, story, type Browser } from './browser';
 import { Editor } from './browser-editor';
-import type { Running } from '../../scripts/n8n/n8n';
-import type { Rest } from '../../scripts/n8n/rest';
-import {
-	CREDENTIAL,
-	exampleWorkflows,
-	withCredential,
-	type WorkflowFile,
-} from '../../scripts/n8n/stage';
-import { posted, streamed, type Streamed } from '../../scripts/n8n/webhook';
-import { chatModel, MANUAL, ours, serves } from '../../scripts/n8n/workflows';
-
-type Node = WorkflowFile['nodes'][number];
+import { CREDENTIAL, exampleWorkflows, type WorkflowFile } from '../../scripts/n8n/stage';
+import { streamed, type Streamed } from '../../scripts/n8n/webhook';
+import { chatModel, inARow, MANUAL, ours, serves } from '../../scripts/n8n/workflows';
 
 /** The tool of the example's agent with which the other node of ours is tried. */
-const LIST_MODELS: Node = {
+const LIST_MODELS = {
 	...ours('List Models', 'modelAccess', {
 		descriptionType: 'manual',
 		toolDescription: 'Lists the models of the gateway.',
@@ -25,7 +16,7 @@ const LIST_MODELS: Node = {
 	}),
 	id: 'list-models',
 	type: 'n8n-nodes-model-access.modelAccessTool',
-	position: [720, 220],
+	position: [720, 220] as [number, number],
 };
 
 const SCHEMA = {
@@ -34,93 +25,75 @@ const SCHEMA = {
 	required: ['mood'],
 };
 
+const FORMAT = {
+	type: 'json_schema',
+	name: 'answer',
+	schema: { type: 'object', properties: { output: SCHEMA }, required: ['output'] },
+};
+
 /** A chain whose answer has to be read by a parser; the model is asked for the parser's schema. */
-const CHAIN: WorkflowFile = {
-	id: 'chain',
-	name: 'chain',
-	nodes: [
+const CHAIN = servedBy(
+	inARow('chain', [
 		MANUAL,
 		{
 			name: 'Basic LLM Chain',
 			type: '@n8n/n8n-nodes-langchain.chainLlm',
 			typeVersion: 1.7,
 			parameters: { promptType: 'define', text: 'What a happy day', hasOutputParser: true },
-			position: [220, 0],
+			position: [0, 0],
 		},
-		chatModel('Model', [200, 220], {
-			extraBody: JSON.stringify({
-				text: {
-					format: {
-						type: 'json_schema',
-						name: 'answer',
-						schema: { type: 'object', properties: { output: SCHEMA }, required: ['output'] },
-					},
-				},
-			}),
+	]),
+	'Basic LLM Chain',
+	{
+		ai_languageModel: chatModel('Model', [200, 220], {
+			extraBody: JSON.stringify({ text: { format: FORMAT } }),
 		}),
-		{
+		ai_outputParser: {
 			name: 'Structured Output Parser',
 			type: '@n8n/n8n-nodes-langchain.outputParserStructured',
 			typeVersion: 1.3,
 			parameters: { schemaType: 'manual', inputSchema: JSON.stringify(SCHEMA) },
 			position: [420, 220],
 		},
-	].map((node, index) => ({ id: `chain-${index}`, ...node })) as Node[],
-	connections: {
-		[MANUAL.name]: serves('Basic LLM Chain', 'main'),
-		Model: serves('Basic LLM Chain', 'ai_languageModel'),
-		'Structured Output Parser': serves('Basic LLM Chain', 'ai_outputParser'),
 	},
-	settings: { executionOrder: 'v1' },
-};
+);
 
-let stage: Stage;
-let n8n: Running & { rest: Rest };
-let browser: Browser;
-let editor: Editor;
-let webhook: string;
+const WEBHOOK = 'an-agent-to-chat-with';
 
-beforeAll(async () => {
+const stage = arrange(async () => {
 	const example = (await exampleWorkflows()).find(({ id }) => id === 'chat-agent');
 	if (!example) throw new Error('The example of an agent is gone');
-	stage = await arrange({
+	return {
 		name: 'agent',
 		gateway: { taskSeconds: 2, deltaMs: 40 },
-		workflows: [example, reachable(example), withCredential(CHAIN)],
-	});
-	n8n = await stage.start();
-	await n8n.rest.activate('reachable-agent');
-	browser = await openBrowser(n8n, stage.n8n.owner);
-	editor = new Editor(browser);
-}, 900_000);
-
-afterAll(async () => {
-	await browser?.close();
-	await stage?.close();
+		workflows: [example, reachable(example), CHAIN],
+	};
 });
+let browser: Browser;
+let editor: Editor;
+
+beforeAll(async () => {
+	await stage.start();
+	await stage.main.rest.activate('reachable-agent');
+	browser = await openBrowser(stage.main, stage.n8n.owner);
+	editor = new Editor(browser);
+}, 300_000);
 
 /** The example as its owner publishes it: anybody who has the address can chat; with one tool more. */
 function reachable(example: WorkflowFile): WorkflowFile {
-	webhook = 'an-agent-to-chat-with';
+	const open = { public: true, mode: 'webhook' };
 	return {
 		...example,
-		...withCredential({
-			...example,
-			nodes: [
-				...example.nodes.map((node) =>
-					node.type.endsWith('.chatTrigger')
-						? {
-								...node,
-								webhookId: webhook,
-								parameters: { ...node.parameters, public: true, mode: 'webhook' },
-							}
-						: node,
-				),
-				LIST_MODELS,
-			],
-		}),
 		id: 'reachable-agent',
 		name: 'reachable-agent',
+		nodes: [
+			...example.nodes.map((node) =>
+				node.type.endsWith('.chatTrigger')
+					? { ...node, webhookId: WEBHOOK, parameters: { ...node.parameters, ...open } }
+					: node,
+			),
+			LIST_MODELS,
+		],
 		connections: { ...example.connections, 'List Models': serves('AI Agent', 'ai_tool') },
 	};
 }
@@ -128,43 +101,48 @@ function reachable(example: WorkflowFile): WorkflowFile {
 /** Says something to the published agent, and reads its answer while it is written. */
 async function say(sessionId: string, chatInput: string): Promise<Streamed> {
 	const body = { action: 'sendMessage', sessionId, chatInput };
-	const reply = await posted(`${n8n.address}/webhook/${webhook}/chat`, body);
+	const reply = await stage.post(`${WEBHOOK}/chat`, body);
 	expect(reply.status).toBe(200);
 	const answer = await streamed(reply);
 	expect(answer.events.filter(({ type }) => type === 'error')).toEqual([]);
 	return answer;
 }
 
+type Text = string | Array<{ text?: string }>;
+
 interface InputItem {
 	type?: string;
 	role?: string;
 	name?: string;
 	arguments?: string;
-	call_id?: string;
-	content?: unknown;
-	output?: unknown;
+	content: Text;
+	output: Text;
 }
+
+/** The gateway's requests for responses. */
+const responses = () => stage.gateway.requests.filter(({ route }) => route === 'responses');
 
 /** What the gateway was sent since a request, as one line for each item of each request. */
-function conversation(since: number): string[][] {
-	return stage.gateway.requests
-		.filter(({ route }) => route === 'responses')
+const conversation = (since: number) =>
+	responses()
 		.slice(since)
 		.map(({ body }) => (body as { input: InputItem[] }).input.map(line));
+
+function line({ type, name, arguments: given, output, role, content }: InputItem): string {
+	if (type === 'function_call') return `${name}(${given})`;
+	return type === 'function_call_output' ? `-> ${plain(output)}` : `${role}: ${plain(content)}`;
 }
 
-function line(item: InputItem): string {
-	if (item.type === 'function_call') return `${item.name}(${item.arguments})`;
-	if (item.type === 'function_call_output') return `-> ${plain(item.output)}`;
-	return `${item.role}: ${plain(item.content)}`;
-}
+const plain = (text: Text) =>
+	typeof text === 'string' ? text : text.map((part) => part.text ?? '').join('');
 
-function plain(content: unknown): string {
-	if (typeof content === 'string') return content;
-	return (content as Array<{ text?: string }>).map(({ text }) => text ?? '').join('');
-}
+/** A call of the calculator and its result, as the agent repeats them with the call's ID. */
+const reckoning = (input: string, result: number): unknown[] => [
+	expect.stringContaining(`Calculator({"input":"${input}"`),
+	expect.stringMatching(new RegExp(`^-> .*${result}`)),
+];
 
-const asked = () => stage.gateway.requests.filter(({ route }) => route === 'responses').length;
+const asked = () => responses().length;
 
 /** Opens the editor's chat, unless n8n has left it open from the workflow before. */
 async function openChat(): Promise<void> {
@@ -212,16 +190,8 @@ describe('an AI Agent that thinks with our chat model', () => {
 		const [hello, sum, reckoned, done, thanks] = conversation(since);
 		expect(hello?.map((text) => text.split(':')[0])).toEqual(['system', 'user']);
 		expect(sum?.at(-1)).toBe(`user: ${SUM}`);
-		// The agent itself adds the call's ID to the arguments that it repeats.
-		expect(reckoned?.slice(-2)).toEqual([
-			expect.stringContaining('Calculator({"input":"6*7"'),
-			expect.stringMatching(/^-> .*42/),
-		]);
-		expect(done?.slice(-4)).toEqual([
-			...(reckoned ?? []).slice(-2),
-			expect.stringContaining('Calculator({"input":"42+1"'),
-			expect.stringMatching(/^-> .*43/),
-		]);
+		expect(reckoned?.slice(-2)).toEqual(reckoning('6*7', 42));
+		expect(done?.slice(-4)).toEqual([...reckoning('6*7', 42), ...reckoning('42+1', 43)]);
 		expect(thanks?.filter((text) => text.startsWith('user'))).toEqual([
 			'user: Hello [[no-tools]]',
 			`user: ${SUM}`,
@@ -238,8 +208,8 @@ describe('an AI Agent that thinks with our chat model', () => {
 	story('draws a picture by the image node, and hands over its address', async () => {
 		const wish = 'Please draw picture: a lighthouse at dusk';
 		const text = await chat(wish, /"image_url":"http[^"]+"/);
-		const { requests, tasks } = stage.gateway;
-		const { tools } = requests.filter(({ route }) => route === 'responses').at(-1)?.body as {
+		const { tasks } = stage.gateway;
+		const { tools } = responses().at(-1)?.body as {
 			tools: Array<{ name: string; parameters: { properties: object; required?: string[] } }>;
 		};
 		const offered = tools.map(({ name, parameters: { properties, required } }) => [
@@ -275,12 +245,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 		expect(twice.text).toMatch(/2[^]*4/);
 		const [, , both] = conversation(since);
 		// The agent answers each call behind it.
-		expect(both?.slice(-4)).toEqual([
-			expect.stringContaining('Calculator({"input":"1+1"'),
-			expect.stringMatching(/^-> .*2/),
-			expect.stringContaining('Calculator({"input":"2+2"'),
-			expect.stringMatching(/^-> .*4/),
-		]);
+		expect(both?.slice(-4)).toEqual([...reckoning('1+1', 2), ...reckoning('2+2', 4)]);
 		const other = await say('two', 'And you? [[no-tools]]');
 		expect(other.text).not.toContain('Before that');
 	});
@@ -294,7 +259,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 describe('an agent whose key the gateway does not accept', () => {
 	/** Changes the key in n8n's credential, as its owner does in the editor. */
 	async function useKey(apiKey: string): Promise<void> {
-		await n8n.rest.call('PATCH', `/credentials/${CREDENTIAL.id}`, {
+		await stage.main.rest.call('PATCH', `/credentials/${CREDENTIAL.id}`, {
 			...CREDENTIAL,
 			type: 'modelAccessApi',
 			data: { apiKey, baseUrl: stage.gateway.baseUrl },

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../../scripts/n8n/until';
 import { clearNotes, type Area, type Browser } from './browser';
@@ -134,16 +135,6 @@ export class Editor {
 		await this.at('node-parameters').getByText(preview).first().waitFor();
 	}
 
-	/** Chooses from a field's list. */
-	async choose(name: string, option: string): Promise<void> {
-		await this.field(name).locator('input').first().click();
-		await this.page
-			.locator('.el-select-dropdown__item:visible')
-			.filter({ hasText: option })
-			.first()
-			.click();
-	}
-
 	/** Opens the model picker, and searches it. */
 	async models(text?: string): Promise<Locator> {
 		const search = this.at('rlc-search');
@@ -189,6 +180,15 @@ export class Editor {
 	/** Chooses how the output is shown: `schema`, `table`, `json` or `binary`. */
 	async showOutput(mode: string): Promise<void> {
 		await this.output.getByTestId(`radio-button-${mode}`).click();
+	}
+
+	/** Saves the file of the output's Binary tab by its Download. */
+	async download(): Promise<{ name: string; bytes: Buffer }> {
+		const [download] = await Promise.all([
+			this.page.waitForEvent('download'),
+			this.output.getByTestId('ndv-download-binary-data').click(),
+		]);
+		return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
 	}
 
 	/** Opens the picture of the output's Binary tab, and waits until it is drawn. */

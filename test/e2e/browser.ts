@@ -27,7 +27,6 @@ export interface Browser {
 	 * @param part of the page; the whole window if absent
 	 */
 	picture: (name: string, part?: Locator | Area) => Promise<void>;
-	close: () => Promise<void>;
 }
 
 const FLAGS = [
@@ -45,10 +44,14 @@ const WINDOW = { width: 1440, height: 820 };
 /** Milliseconds that one look or click waits for what it is about. */
 const PATIENCE_MS = 45_000;
 
-/** Opens a browser on an n8n and signs in by its form. */
+const opened: Array<{ close: () => Promise<void> }> = [];
+afterAll(async () => await Promise.all(opened.map(async (chrome) => await chrome.close())));
+
+/** Opens a browser on an n8n and signs in by its form. It closes when the tests of the file end. */
 export async function openBrowser({ address }: Running, owner: Owner): Promise<Browser> {
 	selectors.setTestIdAttribute('data-test-id');
 	const chrome = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+	opened.push(chrome);
 	const page = await chrome.newPage({ viewport: WINDOW });
 	page.setDefaultTimeout(PATIENCE_MS);
 	// A page that asks whether to leave it is left.
@@ -66,7 +69,6 @@ export async function openBrowser({ address }: Running, owner: Owner): Promise<B
 			const folder = process.env.E2E_SCREENSHOTS;
 			if (folder !== undefined) await keepPicture(page, join(folder, `${name}.png`), part);
 		},
-		close: async () => await chrome.close(),
 	};
 }
 
@@ -120,7 +122,7 @@ export async function clearNotes(page: Page): Promise<void> {
 	});
 }
 
-/** Sixteen dozens of colours are enough for a screen, and a fifth of the bytes. */
+/** 192 colors are enough for a screen, and a fifth of the bytes. */
 async function keepPicture(page: Page, file: string, part?: Locator | Area): Promise<void> {
 	await clearNotes(page);
 	await page.mouse.move(0, 0);

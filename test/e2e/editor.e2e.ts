@@ -1,54 +1,41 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorReply, pictureBelongsTo, startGateway, type Gateway } from '../../gateway';
+import { errorReply, pictureBelongsTo } from '../../gateway';
+import { arrange, until } from './arrange';
 import { openBrowser, story, type Browser } from './browser';
 import { boxOf, CredentialWindow, drawn, Editor } from './browser-editor';
 import { runCommand } from '../../scripts/n8n/command';
-import { dataFolder } from '../../scripts/n8n/folders';
-import type { N8n, Running } from '../../scripts/n8n/n8n';
-import { PACKAGE, packPackage, PROJECT } from '../../scripts/n8n/package';
-import { Rest } from '../../scripts/n8n/rest';
-import { FILES, setStage, type WorkflowFile } from '../../scripts/n8n/stage';
-import { until } from '../../scripts/n8n/until';
+import { PACKAGE, PROJECT } from '../../scripts/n8n/package';
+import { FILES, type WorkflowFile } from '../../scripts/n8n/stage';
 import { byId, inARow, MANUAL, ours } from '../../scripts/n8n/workflows';
 
-let gateway: Gateway;
-let n8n: N8n;
-let running: Running;
-let rest: Rest;
+const stage = arrange(() => ({ name: 'editor', credential: false, gateway: { taskSeconds: 2 } }));
 let browser: Browser;
 let editor: Editor;
 let credential: CredentialWindow;
 
 beforeAll(async () => {
-	const tarball =
-		process.env.E2E_TARBALL ?? (await packPackage(join(await dataFolder(), 'packed')));
-	n8n = await setStage({ name: 'editor', fresh: true, tarball });
-	await installAsWritten(tarball);
-	gateway = await startGateway({ taskSeconds: 2 });
-	running = await n8n.start();
-	rest = await Rest.signIn(running.address, n8n.owner);
-	browser = await openBrowser(running, n8n.owner);
+	await installAsWritten();
+	await stage.start();
+	browser = await openBrowser(stage.main, stage.n8n.owner);
 	editor = new Editor(browser);
 	credential = new CredentialWindow(browser);
-}, 900_000);
-
-afterAll(async () => {
-	await browser?.close();
-	await n8n?.stopAll();
-	await gateway?.close();
-});
+}, 300_000);
 
 /** Installs the package by the command that the README names, with the tarball in the name's place. */
-async function installAsWritten(tarball: string): Promise<void> {
+async function installAsWritten(): Promise<void> {
 	const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
 	const line = /^npm install (--prefix .*) n8n-nodes-model-access$/m.exec(readme)?.[1];
-	const folder = join(n8n.userFolder, '.n8n', 'nodes');
+	const folder = join(stage.n8n.userFolder, '.n8n', 'nodes');
 	await rm(folder, { recursive: true });
 	await mkdir(folder);
-	await runCommand('npm', ['install', ...(line ?? '').split(' '), tarball], { cwd: folder });
+	await runCommand('npm', ['install', ...(line ?? '').split(' '), stage.tarball], { cwd: folder });
 	expect(await readdir(join(folder, 'node_modules'))).toContain(PACKAGE);
 }
+
+const NO_MODELS = /^The address answers, but not with a list of models\. .* Base URL/;
+const UNENCRYPTED = /^Base URL uses http, which would send the key unencrypted\. Use https/;
+const PROMPT = 'A lighthouse at dusk, watercolor';
 
 describe('from nothing to a saved picture, in the steps of the README', () => {
 	story('1: n8n offers to install community nodes by name', async () => {
@@ -67,19 +54,19 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 	});
 
 	story('2: a credential says what is wrong with it until all is right', async () => {
-		const { active } = gateway.keys;
-		await browser.page.goto(running.address);
+		const { baseUrl, origin, keys } = stage.gateway;
+		await browser.page.goto(stage.main.address);
 		await credential.create('Model Access API');
-		await credential.save('mak-wrong', gateway.baseUrl);
-		await credential.said(/^The gateway did not accept the API key\. Fix the credential/);
-		await credential.save(active, `${running.address}/v1`);
-		await credential.said(/^The address answers, but not with a list of models\. .* Base URL/);
-		await credential.save(active, 'http://127.0.0.1:9/v1');
-		await credential.said('ECONNREFUSED');
-		await credential.save(active, 'http://api.example.com/v1');
-		await credential.said(/^Base URL uses http, which would send the key unencrypted\. Use https/);
-		await credential.save(`Bearer ${active}`, gateway.origin);
-		await credential.said('Connection tested successfully');
+		for (const [key, address, said] of [
+			['mak-wrong', baseUrl, /^The gateway did not accept the API key\. Fix the credential/],
+			[keys.active, `${stage.main.address}/v1`, NO_MODELS],
+			[keys.active, 'http://127.0.0.1:9/v1', 'ECONNREFUSED'],
+			[keys.active, 'http://api.example.com/v1', UNENCRYPTED],
+			[`Bearer ${keys.active}`, origin, 'Connection tested successfully'],
+		] as const) {
+			await credential.save(key, address);
+			await credential.said(said);
+		}
 		await browser.picture('credential', credential.window);
 		await credential.close();
 	});
@@ -118,7 +105,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		await editor.entry('Generate an image').click();
 		await editor.at('ndv').waitFor();
 		await editor.chooseModel('aurora-image-1');
-		await editor.fill('prompt', 'A lighthouse at dusk, watercolor');
+		await editor.fill('prompt', PROMPT);
 	});
 
 	story('4: the run shows the picture', async () => {
@@ -129,16 +116,12 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 	});
 
 	story('5: the picture is saved: by Download once, by a node in every run', async () => {
-		const [download] = await Promise.all([
-			browser.page.waitForEvent('download'),
-			editor.output.getByTestId('ndv-download-binary-data').click(),
-		]);
-		const saved = await readFile(await download.path());
-		expect(pictureBelongsTo('A lighthouse at dusk, watercolor', saved)).toBe(true);
-		expect(download.suggestedFilename()).toMatch(/^imgtask_.*\.png$/);
+		const saved = await editor.download();
+		expect(pictureBelongsTo(PROMPT, saved.bytes)).toBe(true);
+		expect(saved.name).toMatch(/^imgtask_.*\.png$/);
 		await editor.closeNode();
 
-		const folder = join(n8n.userFolder, FILES);
+		const folder = join(stage.n8n.userFolder, FILES);
 		await editor.add('read/write files', 'Read/Write Files from Disk', 'Write File to Disk');
 		await editor.at('ndv').waitFor();
 		await editor.fillExpression(
@@ -150,14 +133,17 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		await editor.execute();
 		const [name = ''] = await readdir(folder);
 		const file = await readFile(join(folder, name));
-		expect(pictureBelongsTo('A lighthouse at dusk, watercolor', file)).toBe(true);
+		expect(pictureBelongsTo(PROMPT, file)).toBe(true);
 		await browser.picture('first-picture', await editor.canvasArea());
 	});
 });
 
 describe('the model picker', () => {
 	story('says what is wrong where it cannot list the models', async () => {
-		await openOnly(ours('Write Image Prompt', 'modelAccess', { resource: 'response' }));
+		const { gateway } = stage;
+		const node = ours('Write Image Prompt', 'modelAccess', { resource: 'response' });
+		await open(inARow(node.name, [MANUAL, node]));
+		await editor.openNode(node.name);
 		gateway.settings.intercept = ({ route }) => (route === 'models' ? errorReply(401) : undefined);
 		await editor.models();
 		await browser.page.getByText('Could not load list').waitFor();
@@ -169,7 +155,9 @@ describe('the model picker', () => {
 	story('lists the models of the gateway, and searches them', async () => {
 		const all = await editor.models();
 		await until('every model is listed', async () => (await all.count()) === 6);
-		expect((await all.allInnerTexts()).sort()).toEqual(Object.keys(gateway.settings.models).sort());
+		expect((await all.allInnerTexts()).sort()).toEqual(
+			Object.keys(stage.gateway.settings.models).sort(),
+		);
 		const found = await editor.models('IMAGE');
 		await until('those with "image" are left', async () => (await found.count()) === 2);
 		expect(await found.allInnerTexts()).toEqual(['aurora-image-1', 'aurora-image-1-hd']);
@@ -194,23 +182,22 @@ describe('each operation', () => {
 	});
 
 	story('Image: Generate and Edit, Task: Get and Wait, one after the other', async () => {
+		const image = { resource: 'image', model: byId('aurora-image-1') };
 		const task = { resource: 'task', taskId: '={{ $json.task_id }}' };
 		await open(
 			inARow('Operations', [
 				MANUAL,
 				ours('Submit', 'modelAccessImage', {
-					resource: 'image',
+					...image,
 					operation: 'generate',
-					model: byId('aurora-image-1'),
-					prompt: 'A lighthouse at dusk, watercolor',
+					prompt: PROMPT,
 					waitForCompletion: false,
 				}),
 				ours('Get Task', 'modelAccessImage', { ...task, operation: 'get' }),
 				ours('Wait for Task', 'modelAccessImage', { ...task, operation: 'wait' }),
 				ours('Edit Image', 'modelAccessImage', {
-					resource: 'image',
+					...image,
 					operation: 'edit',
-					model: byId('aurora-image-1'),
 					prompt: 'Make it night',
 				}),
 			]),
@@ -221,14 +208,15 @@ describe('each operation', () => {
 		await editor.output.getByText('processing').first().waitFor();
 		await browser.picture('task-get');
 		await editor.closeNode();
-		await editor.openNode('Wait for Task');
-		await editor.viewPicture();
-		await browser.picture('task-wait');
-		await editor.closeNode();
-		await editor.openNode('Edit Image');
-		await editor.viewPicture();
-		await browser.picture('image-edit');
-		await editor.closeNode();
+		for (const [node, name] of [
+			['Wait for Task', 'task-wait'],
+			['Edit Image', 'image-edit'],
+		] as const) {
+			await editor.openNode(node);
+			await editor.viewPicture();
+			await browser.picture(name);
+			await editor.closeNode();
+		}
 	});
 });
 
@@ -265,13 +253,14 @@ describe('a run that does not go well', () => {
 		const message = editor.output.getByTestId('node-error-message');
 		const advice = editor.output.getByTestId('node-error-description');
 		expect(await message.innerText()).toBe('The image task failed: the picture could not be made');
-		const id = gateway.tasks.at(-1)?.id;
+		const id = stage.gateway.tasks.at(-1)?.id;
 		expect(await advice.innerText()).toContain(`Task ID: ${id}`);
 		expect(await advice.innerText()).toContain('submit a new task');
 		await browser.picture('error');
 	});
 
 	story('stops where the builder stops it: no poll leaves afterwards', async () => {
+		const { gateway } = stage;
 		const before = gateway.settings.taskSeconds;
 		gateway.settings.taskSeconds = 600;
 		await editor.closeNode();
@@ -305,25 +294,16 @@ describe('light and dark', () => {
 	});
 });
 
-/** Saves a workflow, each of our nodes with the credential, and opens it. */
+/** Saves a workflow, its node of ours with the credential that was made before, and opens it. */
 async function open(workflow: WorkflowFile): Promise<void> {
-	const [first] = await rest.call<Array<{ id: string; name: string }>>('GET', '/credentials');
-	if (!first) throw new Error('The story that makes the credential has to run first');
-	const { id, name } = first;
-	const created = await rest.create({
-		...workflow,
-		id: undefined,
-		nodes: workflow.nodes.map((node) =>
-			node.type.startsWith(PACKAGE)
-				? { ...node, credentials: { modelAccessApi: { id, name } } }
-				: node,
-		),
-	});
-	await editor.open(created.id);
-}
-
-/** A workflow of one node behind a trigger, and the node opened. */
-async function openOnly(node: WorkflowFile['nodes'][number]): Promise<void> {
-	await open(inARow(node.name, [MANUAL, node]));
-	await editor.openNode(node.name);
+	const { rest } = stage.main;
+	const [{ id, name } = {}] = await rest.call<Array<{ id?: string; name?: string }>>(
+		'GET',
+		'/credentials',
+	);
+	const credentials = { modelAccessApi: { id, name } };
+	const nodes = workflow.nodes.map((node) =>
+		node.type.startsWith(PACKAGE) ? { ...node, credentials } : node,
+	);
+	await editor.open((await rest.create({ ...workflow, id: undefined, nodes })).id);
 }

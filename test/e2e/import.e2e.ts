@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pictureBelongsTo, startGateway, type Gateway } from '../../gateway';
-import { arrange, type Stage } from './arrange';
+import { arrange } from './arrange';
 import { openBrowser, story, type Browser } from './browser';
 import { Editor } from './browser-editor';
-import type { Running } from '../../scripts/n8n/n8n';
 import { PROJECT } from '../../scripts/n8n/package';
-import type { Rest } from '../../scripts/n8n/rest';
 import { CREDENTIAL, type WorkflowFile } from '../../scripts/n8n/stage';
 
 const EXAMPLE = join(PROJECT, 'examples', 'first-workflow.json');
 
-let stage: Stage;
-let n8n: Running & { rest: Rest };
+const stage = arrange(() => ({ name: 'import', gateway: { taskSeconds: 1 } }));
 let browser: Browser;
 let editor: Editor;
 /** The gateway of the user's other credential. */
@@ -20,20 +17,12 @@ let other: Gateway;
 
 beforeAll(async () => {
 	other = await startGateway({ taskSeconds: 1 });
-	stage = await arrange({ name: 'import', gateway: { taskSeconds: 1 } });
-	n8n = await stage.start();
-	browser = await openBrowser(n8n, stage.n8n.owner);
+	await stage.start();
+	browser = await openBrowser(stage.main, stage.n8n.owner);
 	editor = new Editor(browser);
-}, 900_000);
+}, 300_000);
 
-afterAll(async () => {
-	await browser?.close();
-	await stage?.close();
-	await other?.close();
-});
-
-/** The names of the nodes in the example. */
-const { nodes } = JSON.parse(readFileSync(EXAMPLE, 'utf8')) as WorkflowFile;
+afterAll(async () => await other?.close());
 
 /** The requests that a gateway got, but for its looks at the task, whose number is a matter of time. */
 const sentTo = ({ requests }: Gateway) =>
@@ -44,7 +33,7 @@ async function importAndRun(): Promise<void> {
 	await editor.openNew();
 	await editor.importFile(EXAMPLE);
 	await editor.execute();
-	for (const { name } of nodes) {
+	for (const { name } of (JSON.parse(readFileSync(EXAMPLE, 'utf8')) as WorkflowFile).nodes) {
 		await editor.node(name).getByTestId('canvas-node-status-success').waitFor();
 	}
 }
@@ -57,17 +46,13 @@ describe('an example that is imported from its file runs to its picture, with no
 		expect(stage.gateway.tasks).toHaveLength(1);
 		await editor.openNode('Generate Image');
 		await editor.showOutput('binary');
-		const [download] = await Promise.all([
-			browser.page.waitForEvent('download'),
-			editor.output.getByTestId('ndv-download-binary-data').click(),
-		]);
-		const picture = readFileSync(await download.path());
-		expect(pictureBelongsTo(task?.request.prompt ?? '', picture)).toBe(true);
+		const { bytes } = await editor.download();
+		expect(pictureBelongsTo(task?.request.prompt ?? '', bytes)).toBe(true);
 		await editor.closeNode();
 	});
 
 	story('beside another credential of the same name, which it leaves alone', async () => {
-		await n8n.rest.call('POST', '/credentials', {
+		await stage.main.rest.call('POST', '/credentials', {
 			name: CREDENTIAL.name,
 			type: 'modelAccessApi',
 			data: { apiKey: other.keys.active, baseUrl: other.baseUrl },

@@ -43,20 +43,15 @@ const NEEDS: Need[] = [
 	},
 ];
 
-/** A need that is not met, and the files that have it. */
-interface Lack extends Need {
-	files: string[];
-}
-
-/** What files of tests need and is not here. */
-async function lacks(files: string[]): Promise<Lack[]> {
+/** What files of tests need and is not here, with the files that need it. */
+async function lacks(files: string[]): Promise<Array<Need & { files: string[] }>> {
 	const texts = await Promise.all(files.map(async (file) => await readFile(file, 'utf8')));
-	const found: Lack[] = [];
-	for (const need of NEEDS) {
-		const users = files.filter((_file, at) => need.pattern.test(texts[at] ?? ''));
-		if (users.length > 0 && !(await need.isHere())) found.push({ ...need, files: users });
-	}
-	return found;
+	const needed = NEEDS.map((need) => ({
+		...need,
+		files: files.filter((_file, at) => need.pattern.test(texts[at] ?? '')),
+	})).filter((need) => need.files.length > 0);
+	const here = await Promise.all(needed.map(async ({ isHere }) => await isHere()));
+	return needed.filter((_need, at) => !here[at]);
 }
 
 /**

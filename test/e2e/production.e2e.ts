@@ -1,18 +1,10 @@
-import { drawPicture, pictureBelongsTo, type FormRecord } from '../../gateway';
-import { arrange, type Stage } from './arrange';
-import { exampleWorkflows, type WorkflowFile } from '../../scripts/n8n/stage';
-import type { Running } from '../../scripts/n8n/n8n';
-import type { Rest } from '../../scripts/n8n/rest';
-import { until } from '../../scripts/n8n/until';
-import { posted, served, streamed } from '../../scripts/n8n/webhook';
-import { image, inARow, webhook } from '../../scripts/n8n/workflows';
+import { drawPicture, type FormRecord } from '../../gateway';
+import { arrange, until } from './arrange';
+import { exampleWorkflows } from '../../scripts/n8n/stage';
+import { served, streamed } from '../../scripts/n8n/webhook';
+import { image, inARow } from '../../scripts/n8n/workflows';
 
-const PICTURE: WorkflowFile = inARow('picture', [
-	webhook('Wish', 'picture', { responseMode: 'lastNode', responseData: 'firstEntryBinary' }),
-	image('Draw', '={{ $json.body.prompt }}', { fileName: 'wished' }),
-]);
-
-const SCHEDULED: WorkflowFile = inARow('scheduled', [
+const SCHEDULED = inARow('scheduled', [
 	{
 		name: 'Every Second',
 		type: 'n8n-nodes-base.scheduleTrigger',
@@ -23,37 +15,18 @@ const SCHEDULED: WorkflowFile = inARow('scheduled', [
 	image('Draw', 'a clock'),
 ]);
 
-let stage: Stage;
-let n8n: Running & { rest: Rest };
+const stage = arrange(async () => ({
+	name: 'production',
+	gateway: { taskSeconds: 3, deltaMs: 50 },
+	workflows: [...(await exampleWorkflows()), SCHEDULED],
+}));
 
-/** An address of the running n8n. */
-const at = (path: string) => `${n8n.address}${path}`;
+beforeAll(async () => await stage.start(), 300_000);
 
-const post = async (path: string, body: object) => await posted(at(path), body);
-
-beforeAll(async () => {
-	stage = await arrange({
-		name: 'production',
-		gateway: { taskSeconds: 3, deltaMs: 50 },
-		workflows: [...(await exampleWorkflows()), PICTURE, SCHEDULED],
-	});
-	n8n = await stage.start();
-}, 900_000);
-
-afterAll(async () => await stage.close());
-
-describe('a workflow behind a webhook', () => {
-	test('answers with the picture itself', async () => {
-		await n8n.rest.activate('picture');
-		const reply = await post('/webhook/picture', { prompt: 'a kite' });
-		expect(reply.status).toBe(200);
-		expect(reply.headers.get('content-type')).toBe('image/png');
-		expect(pictureBelongsTo('a kite', Buffer.from(await reply.arrayBuffer()))).toBe(true);
-	});
-
+describe('an example that waits for the world', () => {
 	test('streams an answer in pieces, as the model writes it', async () => {
-		await n8n.rest.activate('stream-to-webhook');
-		const reply = await post('/webhook/ask', { question: 'Count, please. [[words:40]]' });
+		await stage.main.rest.activate('stream-to-webhook');
+		const reply = await stage.post('ask', { question: 'Count, please. [[words:40]]' });
 		expect(reply.status).toBe(200);
 		const { events, text, span, pieces } = await streamed(reply);
 		expect(text).toMatch(/^w1 w2 .* w40\{"model":"aurora-text-1","tokens":\d+\}$/);
@@ -64,22 +37,23 @@ describe('a workflow behind a webhook', () => {
 	});
 
 	test('hands the edited picture to whoever uploaded one by its form', async () => {
-		await n8n.rest.activate('edit-uploaded-picture');
+		await stage.main.rest.activate('edit-uploaded-picture');
 		const form = (await exampleWorkflows()).find(({ id }) => id === 'edit-uploaded-picture');
 		const id = form?.nodes.find(({ type }) => type.endsWith('.formTrigger'))?.webhookId as string;
-		const page = await (await served(at(`/form/${id}`))).text();
+		const { address } = stage.main;
+		const page = await (await served(`${address}/form/${id}`)).text();
 		expect(page).toContain('Change a picture');
 		const upload = new FormData();
 		const boat = drawPicture({ prompt: 'boat', index: 0, width: 40, height: 30 });
 		upload.set('field-0', new Blob([boat], { type: 'image/png' }), 'boat.png');
 		upload.set('field-1', 'Add a sail');
-		const answer = await fetch(at(`/form/${id}`), { method: 'POST', body: upload });
+		const answer = await fetch(`${address}/form/${id}`, { method: 'POST', body: upload });
 		expect(answer.status).toBe(200);
 		const { formWaitingUrl } = (await answer.json()) as { formWaitingUrl: string };
 		// As the form's page does: it asks until the workflow has come to its last page.
 		const { pathname, search } = new URL(formWaitingUrl);
 		await until('the form has a last page', async () => {
-			const status = await fetch(at(`${pathname}/n8n-execution-status${search}`));
+			const status = await fetch(`${address}${pathname}/n8n-execution-status${search}`);
 			return (await status.text()).includes('form-waiting');
 		});
 		const last = await (await fetch(formWaitingUrl)).text();
@@ -93,14 +67,14 @@ describe('a workflow behind a webhook', () => {
 
 describe('a schedule', () => {
 	test('runs an image node each time', async () => {
-		await n8n.rest.activate('scheduled');
+		await stage.main.rest.activate('scheduled');
 		const done = await until('two scheduled runs end', async () => {
-			const ended = (await n8n.rest.executions('scheduled')).filter(
+			const ended = (await stage.main.rest.executions('scheduled')).filter(
 				({ status }) => status !== 'running' && status !== 'new',
 			);
 			return ended.length >= 2 && ended;
 		});
-		await n8n.rest.deactivate('scheduled');
+		await stage.main.rest.deactivate('scheduled');
 		for (const { status, mode } of done) expect([status, mode]).toEqual(['success', 'trigger']);
 		expect(stage.gateway.tasks.some(({ request }) => request.prompt === 'a clock')).toBe(true);
 	});

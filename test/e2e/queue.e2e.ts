@@ -1,15 +1,14 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pictureBelongsTo } from '../../gateway';
-import { arrange, until, type Stage } from './arrange';
+import { arrange, createTable, until } from './arrange';
 import * as workflows from './queue.workflows';
 import { dataFolder } from '../../scripts/n8n/folders';
 import type { Running } from '../../scripts/n8n/n8n';
 import { freePort } from '../../scripts/n8n/port';
-import type { Execution, Rest } from '../../scripts/n8n/rest';
+import type { Execution } from '../../scripts/n8n/rest';
 import { startAll, startPostgres, startRedis, type Service } from '../../scripts/n8n/services';
 import { withCredential, type WorkflowFile } from '../../scripts/n8n/stage';
-import { posted } from '../../scripts/n8n/webhook';
 
 const NAME = 'queue';
 
@@ -30,79 +29,74 @@ const QUEUE_MODE = {
 const SLOW = { word: 'Slow', seconds: 30, others: 2 };
 
 let services: Service[] = [];
-let stage: Stage;
-let main: Running & { rest: Rest };
 let workers: [Running, Running];
 /** By the workflow's name. */
 const ids = new Map<string, string>();
 
-beforeAll(async () => {
+const stage = arrange(async () => {
 	const logs = join(await dataFolder(), `${NAME}-services`);
 	await mkdir(logs, { recursive: true });
 	services = await startAll([
 		startPostgres(join(logs, 'postgres.log')),
 		startRedis(join(logs, 'redis.log')),
 	]);
-	stage = await arrange({
+	return {
 		name: NAME,
-		env: services.reduce<Record<string, string>>(
-			(all, { env }) => ({ ...all, ...env }),
-			QUEUE_MODE,
-		),
+		env: Object.assign({}, QUEUE_MODE, ...services.map(({ env }) => env)) as typeof QUEUE_MODE,
 		gateway: {
 			taskSeconds: ({ prompt }) => (prompt.includes(SLOW.word) ? SLOW.seconds : SLOW.others),
 		},
-	});
+	};
+});
+
+beforeAll(async () => {
 	const worker = async (name: string) => {
 		const port = await freePort();
 		const env = { QUEUE_HEALTH_CHECK_PORT: String(port) };
 		return await stage.n8n.start({ words: ['worker'], name, port, env });
 	};
-	const running = await Promise.all([stage.start(), worker('worker-1'), worker('worker-2')]);
-	main = running[0];
-	workers = [running[1], running[2]];
-
-	const project = await main.rest.call<{ id: string }>('GET', '/projects/personal');
-	await main.rest.call('POST', `/projects/${project.id}/data-tables`, {
-		name: workflows.TABLE.name,
-		columns: workflows.TABLE.columns.map((name) => ({ name, type: 'string' })),
-	});
+	const [, first, second] = await Promise.all([
+		stage.start(),
+		worker('worker-1'),
+		worker('worker-2'),
+	]);
+	workers = [first, second];
+	const { rest } = stage.main;
+	await createTable(rest, workflows.TABLE.name, workflows.TABLE.columns);
 	for (const workflow of Object.values(workflows.all)) {
-		const { id } = await main.rest.create(withCredential(workflow));
-		await main.rest.activate(id);
+		const { id } = await rest.create(withCredential(workflow));
+		await rest.activate(id);
 		ids.set(workflow.name, id);
 	}
 }, 600_000);
 
-afterAll(async () => {
-	await stage?.close();
-	await Promise.all(services.map(async ({ stop }) => await stop()));
-}, 120_000);
+afterAll(async () => await Promise.all(services.map(async ({ stop }) => await stop())), 120_000);
 
 /** Calls a workflow's webhook, as the world outside does. */
 async function call({ name }: WorkflowFile, body: object): Promise<Response> {
-	const reply = await posted(`${main.address}/webhook/${name}`, body);
+	const reply = await stage.post(name, body);
 	if (!reply.ok) throw new Error(`${name}: ${reply.status} ${await reply.text()}`);
 	return reply;
 }
 
 /** The executions of a workflow, the latest first. */
 const executions = async ({ name }: WorkflowFile): Promise<Execution[]> =>
-	await main.rest.executions(ids.get(name) ?? '');
+	await stage.main.rest.executions(ids.get(name) ?? '');
 
-/** The IDs of the executions that a worker has begun, as its log tells. */
-async function begunBy({ logFile }: Running): Promise<string[]> {
-	const log = await readFile(logFile, 'utf8');
-	return [...log.matchAll(/Worker started execution (\d+) /g)].map(([, id = '']) => id);
-}
+/** What a worker's log says in sentences of this form. */
+const said = async ({ logFile }: Running, form: RegExp) => [
+	...(await readFile(logFile, 'utf8')).matchAll(form),
+];
+
+/** The IDs of the executions that a worker has begun. */
+const begunBy = async (worker: Running) =>
+	(await said(worker, /Worker started execution (\d+) /g)).map(([, id = '']) => id);
+
+const ACCEPTED = /Execution (\d+), node "\w+", item \d: image task (\w+) was accepted/g;
 
 /** The image tasks that a worker's log names, with the execution that each belongs to. */
-async function notedBy({ logFile }: Running) {
-	const log = await readFile(logFile, 'utf8');
-	return [
-		...log.matchAll(/Execution (\d+), node "\w+", item \d: image task (\w+) was accepted/g),
-	].map(([, execution = '', task = '']) => ({ execution, task }));
-}
+const notedBy = async (worker: Running) =>
+	(await said(worker, ACCEPTED)).map(([, execution = '', task = '']) => ({ execution, task }));
 
 /** The prompts of the gateway's tasks, from one on, in order. */
 const submitted = (from = 0) =>
@@ -143,7 +137,7 @@ describe('Forty pictures', () => {
 
 	test('lie in the database, where main finds what a worker put there', async () => {
 		const [latest] = await executions(workflows.all.fromLastNode);
-		const { data = '' } = await main.rest.execution(latest?.id ?? '');
+		const { data = '' } = await stage.main.rest.execution(latest?.id ?? '');
 		expect(data).toMatch(/"database:[-\w]+"/);
 	});
 });
@@ -181,14 +175,16 @@ describe('An execution that is stopped on the main instance', () => {
 		const [one, other] = noted;
 		stopped = one?.task ?? '';
 
-		await main.rest.call('POST', `/executions/${one?.execution}/stop`, {});
+		await stage.main.rest.call('POST', `/executions/${one?.execution}/stop`, {});
 		const at = Date.now();
 		// The one that goes on tells how long to look.
 		await until('the other one is looked at three times more', () => {
 			return looksAt(other?.task ?? '').filter((time) => time > at).length >= 3;
 		});
 		expect(looksAt(stopped).filter((time) => time > at + 1000)).toEqual([]);
-		expect(await main.rest.execution(one?.execution ?? '')).toMatchObject({ status: 'canceled' });
+		expect(await stage.main.rest.execution(one?.execution ?? '')).toMatchObject({
+			status: 'canceled',
+		});
 	}, 60_000);
 });
 
@@ -257,13 +253,9 @@ describe('A worker that is killed while it waits for images', () => {
 		);
 	}, 90_000);
 
-	test('has paid for each picture once', () => {
-		expect(submitted(from)).toEqual([...prompts].sort());
-	});
-
 	test('leaves nothing in the executions, not even what earlier nodes handed on', async () => {
 		for (const { id } of lost) {
-			const { data = '' } = await main.rest.execution(id);
+			const { data = '' } = await stage.main.rest.execution(id);
 			expect(data).toContain('failed to be processed too many times');
 			for (const task of stage.gateway.tasks) expect(data).not.toContain(task.id);
 		}

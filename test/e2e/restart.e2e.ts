@@ -1,12 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pictureBelongsTo } from '../../gateway';
-import { arrange, type Stage } from './arrange';
+import { arrange, createTable, until } from './arrange';
 import { everySeconds, exampleWorkflows } from '../../scripts/n8n/stage';
-import type { Running } from '../../scripts/n8n/n8n';
-import type { Rest } from '../../scripts/n8n/rest';
-import { until } from '../../scripts/n8n/until';
-import { posted } from '../../scripts/n8n/webhook';
 import { image, inARow, ours, respondedWithFile, webhook } from '../../scripts/n8n/workflows';
 
 const DRAW = inARow('draw', [
@@ -30,21 +26,17 @@ const COLLECTED_LATER = 'submit-now-collect-later';
 /** Seconds that a task takes: longer than n8n needs to start again, so that it is open meanwhile. */
 const TASK_SECONDS = 25;
 
-let stage: Stage;
-let n8n: Running & { rest: Rest };
+const stage = arrange(async () => ({
+	name: 'restart',
+	gateway: { taskSeconds: 1 },
+	workflows: [...(await exampleWorkflows()).map(everySeconds(2)), DRAW, COLLECT],
+}));
 
-beforeAll(async () => {
-	stage = await arrange({
-		name: 'restart',
-		gateway: { taskSeconds: 1 },
-		workflows: [...(await exampleWorkflows()).map(everySeconds(2)), DRAW, COLLECT],
-	});
-	n8n = await stage.start();
-}, 900_000);
+beforeAll(async () => await stage.start(), 300_000);
 
-afterAll(async () => await stage.close());
-
-const post = async (path: string, body: object) => await posted(`${n8n.address}${path}`, body);
+/** Starts n8n again, with another place for binary data. */
+const restart = async (mode: string) =>
+	await stage.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: mode } });
 
 /** A webhook's answer, which has to be a picture; the error shows what it was instead. */
 async function pictureOf(reply: Response): Promise<Buffer> {
@@ -54,63 +46,53 @@ async function pictureOf(reply: Response): Promise<Buffer> {
 	throw new Error(`Not a picture but ${reply.status} ${type}: ${bytes.toString().slice(0, 1000)}`);
 }
 
-/** The files in which n8n keeps binary data, wherever in its folder they are. */
-async function storedFiles(): Promise<string[]> {
+/** How many files n8n keeps of binary data, wherever in its folder they are. */
+async function storedFiles(): Promise<number> {
 	const entries = await readdir(join(stage.n8n.userFolder, '.n8n'), {
 		recursive: true,
 		withFileTypes: true,
 	});
-	return entries
-		.filter(({ parentPath }) => /binary_?data/i.test(parentPath))
-		.filter((entry) => entry.isFile() && !entry.name.endsWith('.metadata'))
-		.map(({ parentPath, name }) => join(parentPath, name));
+	return entries.filter(
+		(entry) =>
+			entry.isFile() && /binary_?data/i.test(entry.parentPath) && !entry.name.endsWith('.metadata'),
+	).length;
 }
 
 /** Draws by the webhook and gives how many more files n8n keeps then. */
 async function drawn(prompt: string): Promise<number> {
-	const before = (await storedFiles()).length;
-	const reply = await post('/webhook/draw', { prompt });
+	const before = await storedFiles();
+	const reply = await stage.post('draw', { prompt });
 	expect(pictureBelongsTo(prompt, await pictureOf(reply))).toBe(true);
-	return (await storedFiles()).length - before;
+	return (await storedFiles()) - before;
 }
 
 describe('binary data', () => {
 	test('on disk, as n8n is set up by itself: the picture is a file', async () => {
-		await n8n.rest.activate('draw');
-		await n8n.rest.activate('collect');
+		await stage.main.rest.activate('draw');
+		await stage.main.rest.activate('collect');
 		expect(await drawn('a file on disk')).toBe(1);
 	});
 });
 
 describe('n8n killed while image tasks run', () => {
 	test('tasks that a workflow remembered are collected after the restart, each once', async () => {
-		const { id: project } = await n8n.rest.call<{ id: string }>('GET', '/projects/personal');
-		const { id: table } = await n8n.rest.call<{ id: string }>(
-			'POST',
-			`/projects/${project}/data-tables`,
-			{
-				name: 'Image tasks',
-				columns: ['task_id', 'prompt'].map((name) => ({ name, type: 'string' })),
-			},
-		);
-		const rows = async () => {
-			const path = `/projects/${project}/data-tables/${table}/rows`;
-			return (await n8n.rest.call<{ data: unknown[] }>('GET', path)).data;
-		};
+		const table = await createTable(stage.main.rest, 'Image tasks', ['task_id', 'prompt']);
+		const rows = async () =>
+			(await stage.main.rest.call<{ data: unknown[] }>('GET', `${table}/rows`)).data;
 		stage.gateway.settings.taskSeconds = TASK_SECONDS;
 		const before = stage.gateway.tasks.length;
-		await n8n.rest.call('POST', `/workflows/${COLLECTED_LATER}/run`, {
+		await stage.main.rest.call('POST', `/workflows/${COLLECTED_LATER}/run`, {
 			triggerToStartFrom: { name: 'Submit Now' },
 		});
 		await until('both tasks are remembered', async () => (await rows()).length === 2);
-		await n8n.rest.activate(COLLECTED_LATER);
-		await n8n.kill();
+		await stage.main.rest.activate(COLLECTED_LATER);
+		await stage.main.kill();
 
 		const tasks = stage.gateway.tasks.slice(before);
 		expect(tasks).toHaveLength(2);
-		n8n = await stage.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'database' } });
+		await restart('database');
 		await until('both tasks are done with', async () => (await rows()).length === 0, 200);
-		await n8n.rest.deactivate(COLLECTED_LATER);
+		await stage.main.rest.deactivate(COLLECTED_LATER);
 
 		expect(stage.gateway.tasks.length - before).toBe(2);
 		for (const { id } of tasks) {
@@ -127,21 +109,21 @@ describe('n8n killed while image tasks run', () => {
 	test('a task whose node was waiting stands in the log, and Task → Wait gets its picture', async () => {
 		stage.gateway.settings.taskSeconds = TASK_SECONDS;
 		const before = stage.gateway.tasks.length;
-		const answer = post('/webhook/draw', { prompt: 'cut short' }).catch(() => undefined);
+		const answer = stage.post('draw', { prompt: 'cut short' }).catch(() => undefined);
 		const task = await until('the task is accepted', () => stage.gateway.tasks[before]);
 		await until('the node looks at it', () =>
 			stage.gateway.requests.some(({ route, path }) => route === 'task' && path.includes(task.id)),
 		);
-		await n8n.kill();
+		await stage.main.kill();
 		await answer;
 
-		const log = await readFile(n8n.logFile, 'utf8');
+		const log = await readFile(stage.main.logFile, 'utf8');
 		expect(log).toContain(task.id);
-		n8n = await stage.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'default' } });
-		const reply = await post('/webhook/collect', { task_id: task.id });
+		await restart('default');
+		const reply = await stage.post('collect', { task_id: task.id });
 		expect(pictureBelongsTo('cut short', await pictureOf(reply))).toBe(true);
 		expect(stage.gateway.tasks.length - before).toBe(1);
-		const [latest] = await n8n.rest.executions('draw');
+		const [latest] = await stage.main.rest.executions('draw');
 		expect(latest?.status).toBe('crashed');
 	});
 

@@ -1,22 +1,22 @@
 import { join } from 'node:path';
 import manifest from '../../package.json';
 import { pictureBelongsTo } from '../../gateway';
-import { arrange, type Stage } from './arrange';
-import { openBrowser, story, type Browser } from './browser';
+import { arrange, servedBy } from './arrange';
+import { openBrowser, story } from './browser';
 import { Editor } from './browser-editor';
 import { dataFolder } from '../../scripts/n8n/folders';
-import type { Running, StartOptions } from '../../scripts/n8n/n8n';
+import type { StartOptions } from '../../scripts/n8n/n8n';
+import { PACKAGE, removePackage, repackPackage, installOver } from '../../scripts/n8n/package';
+import { withCredential } from '../../scripts/n8n/stage';
 import {
-	PACKAGE,
-	packPackage,
-	removePackage,
-	repackPackage,
-	installOver,
-} from '../../scripts/n8n/package';
-import type { Rest } from '../../scripts/n8n/rest';
-import { withCredential, type WorkflowFile } from '../../scripts/n8n/stage';
-import { posted } from '../../scripts/n8n/webhook';
-import { byId, image, inARow, ours, respondedWithFile, webhook } from '../../scripts/n8n/workflows';
+	byId,
+	chatModel,
+	image,
+	inARow,
+	ours,
+	respondedWithFile,
+	webhook,
+} from '../../scripts/n8n/workflows';
 
 const LOWER = manifest.version;
 
@@ -38,8 +38,8 @@ const ANSWER = inARow('answer', [
 	}),
 ]);
 
-const AGENT: WorkflowFile = (() => {
-	const row = inARow('agent', [
+const AGENT = servedBy(
+	inARow('agent', [
 		webhook('Message', 'agent', { responseMode: 'lastNode' }),
 		{
 			name: 'AI Agent',
@@ -48,26 +48,10 @@ const AGENT: WorkflowFile = (() => {
 			parameters: { promptType: 'define', text: '={{ $json.body.text }}', options: {} },
 			position: [0, 0],
 		},
-	]);
-	return {
-		...row,
-		nodes: [
-			...row.nodes,
-			{
-				id: 'agent-model',
-				name: 'Model',
-				type: `${PACKAGE}.lmChatModelAccess`,
-				typeVersion: 1,
-				parameters: { model: byId('aurora-text-1'), options: {} },
-				position: [220, 220],
-			},
-		],
-		connections: {
-			...row.connections,
-			Model: { ai_languageModel: [[{ node: 'AI Agent', type: 'ai_languageModel', index: 0 }]] },
-		},
-	};
-})();
+	]),
+	'AI Agent',
+	{ ai_languageModel: chatModel('Model', [220, 220]) },
+);
 
 /** The package's node in each workflow. */
 const NODES = { draw: 'modelAccessImage', answer: 'modelAccess', agent: 'lmChatModelAccess' };
@@ -75,32 +59,21 @@ const NODES = { draw: 'modelAccessImage', answer: 'modelAccess', agent: 'lmChatM
 // A test here may start n8n, which takes a while on a machine with other work.
 jest.setTimeout(300_000);
 
-let stage: Stage;
-let n8n: Running & { rest: Rest };
-let lower: string;
+const stage = arrange(() => ({ name: 'update', gateway: { taskSeconds: 1 } }));
 let higher: string;
-let browser: Browser | undefined;
 
 /** The workflows as n8n saved them, by ID. */
 const saved = new Map<string, string>();
 
 beforeAll(async () => {
-	const folder = await dataFolder();
-	lower = process.env.E2E_TARBALL ?? (await packPackage(join(folder, 'packed')));
-	higher = await repackPackage(lower, HIGHER, join(folder, 'packed', HIGHER));
-	stage = await arrange({ name: 'update', tarball: lower, gateway: { taskSeconds: 1 } });
-	n8n = await stage.start();
-}, 900_000);
-
-afterAll(async () => {
-	await browser?.close();
-	await stage?.close();
+	higher = await repackPackage(stage.tarball, HIGHER, join(await dataFolder(), 'packed', HIGHER));
+	await stage.start();
 });
 
 /** What n8n has saved of a workflow, to the byte. */
 async function savedText(id: string): Promise<string> {
 	const { nodes, connections, settings, versionId, activeVersionId, updatedAt } =
-		await n8n.rest.call<Record<string, unknown>>('GET', `/workflows/${id}`);
+		await stage.main.rest.call<Record<string, unknown>>('GET', `/workflows/${id}`);
 	return JSON.stringify({ nodes, connections, settings, versionId, activeVersionId, updatedAt });
 }
 
@@ -109,13 +82,12 @@ async function restart(
 	change: (userFolder: string) => Promise<void>,
 	options?: Partial<StartOptions>,
 ) {
-	await n8n.stop();
+	await stage.main.stop();
 	await change(stage.n8n.userFolder);
-	n8n = await stage.start(options);
+	await stage.start(options);
 }
 
-const post = async (path: string, text: string) =>
-	await posted(`${n8n.address}/webhook/${path}`, { text });
+const post = async (path: string, text: string) => await stage.post(path, { text });
 
 /** Calls each workflow, which has to answer rightly by one request of its own. */
 async function expectAllRun(text: string): Promise<void> {
@@ -134,7 +106,7 @@ async function expectAllRun(text: string): Promise<void> {
 
 /** The versions that n8n has of the package's nodes. */
 async function knownVersions(): Promise<string[]> {
-	const types = (await n8n.rest.nodeTypes()) as Array<{
+	const types = (await stage.main.rest.nodeTypes()) as Array<{
 		name: string;
 		communityNodePackageVersion?: string;
 	}>;
@@ -146,22 +118,27 @@ async function expectUnchanged(): Promise<void> {
 	for (const [id, text] of saved) expect(await savedText(id)).toBe(text);
 }
 
+/** Installs the higher version; the workflows have to run with it, and to stay as they are. */
+async function expectHigherRuns(text: string): Promise<void> {
+	await restart(async (userFolder) => await installOver(userFolder, higher));
+	expect(await knownVersions()).toEqual([HIGHER]);
+	await expectAllRun(text);
+	await expectUnchanged();
+}
+
 describe('workflows that were saved with one version of the package', () => {
 	test('run with that version', async () => {
 		expect(await knownVersions()).toEqual([LOWER]);
 		for (const workflow of [DRAW, ANSWER, AGENT]) {
-			const { id } = await n8n.rest.create({ ...withCredential(workflow), id: undefined });
-			await n8n.rest.activate(id);
+			const { id } = await stage.main.rest.create({ ...withCredential(workflow), id: undefined });
+			await stage.main.rest.activate(id);
 			saved.set(id, await savedText(id));
 		}
 		await expectAllRun('a lighthouse');
 	});
 
 	test('run unchanged after a higher version was installed over it', async () => {
-		await restart(async (userFolder) => await installOver(userFolder, higher));
-		expect(await knownVersions()).toEqual([HIGHER]);
-		await expectAllRun('a boat');
-		await expectUnchanged();
+		await expectHigherRuns('a boat');
 	});
 
 	story('tell which package is missing after it was removed', async () => {
@@ -174,8 +151,7 @@ describe('workflows that were saved with one version of the package', () => {
 			const { message } = (await reply.json()) as { message: string };
 			expect(message).toBe(`Unrecognized node type: ${PACKAGE}.${node}`);
 		}
-		browser = await openBrowser(n8n, stage.n8n.owner);
-		const editor = new Editor(browser);
+		const editor = new Editor(await openBrowser(stage.main, stage.n8n.owner));
 		await editor.open([...saved.keys()][0] ?? '');
 		await editor.node('Draw').getByText('?', { exact: true }).waitFor();
 		await editor.openNode('Draw');
@@ -184,15 +160,11 @@ describe('workflows that were saved with one version of the package', () => {
 		expect(text).toContain(
 			`This node is not currently installed. It's part of the ${PACKAGE} community package.`,
 		);
-		await browser.close();
 		expect(stage.gateway.requests).toHaveLength(requests);
 		await expectUnchanged();
 	});
 
 	test('run unchanged after it was installed again', async () => {
-		await restart(async (userFolder) => await installOver(userFolder, higher));
-		expect(await knownVersions()).toEqual([HIGHER]);
-		await expectAllRun('a kite');
-		await expectUnchanged();
+		await expectHigherRuns('a kite');
 	});
 });

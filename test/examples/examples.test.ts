@@ -11,7 +11,7 @@ import type {
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
-import { drawPicture, pictureBelongsTo, sizeOf, type FormRecord } from '../../gateway';
+import { drawPicture, pictureBelongsTo, type FormRecord } from '../../gateway';
 import { imageNode, startStory, textNode, type Story } from '../nodes/arrange';
 import {
 	readBinary,
@@ -27,15 +27,17 @@ import { expectNoSecret } from '../support/secrets';
 
 let story: Story;
 let storage: BinaryStorage;
-beforeEach(async () => {
+beforeAll(async () => {
 	storage = await storeBinaryOnDisk();
-	story = await startStory();
 });
-afterEach(async () => {
-	await story.close();
+afterAll(async () => {
 	await storage.remove();
 	await storeBinaryInMemory();
 });
+beforeEach(async () => {
+	story = await startStory();
+});
+afterEach(async () => await story.close());
 
 type Example = Omit<WorkflowJson, 'nodes'> & { nodes: INode[] };
 
@@ -45,6 +47,10 @@ const readExample = (file: string) =>
 	JSON.parse(readFileSync(join(folder, file), 'utf8')) as Example;
 
 const PACKAGE = 'n8n-nodes-model-access.';
+
+const EXAMPLE_CREDENTIAL = {
+	modelAccessApi: { id: 'modelAccessExample', name: 'Model Access API' },
+};
 
 const nodeTypes = (): Record<string, INodeType> => ({
 	[`${PACKAGE}modelAccess`]: textNode(story.time),
@@ -63,62 +69,54 @@ const propertiesFor = ({ description }: INodeType, { resource, operation }: IDat
 const asObject = (value: unknown) => (value ?? {}) as IDataObject;
 
 /** The parameters that no property knows, by path: names, and values of choices. */
-function unknownParameters(
+const unknownParameters = (
 	parameters: IDataObject,
 	properties: INodeProperties[],
 	above = '',
-): string[] {
-	return Object.entries(parameters).flatMap(([name, value]) => {
+): string[] =>
+	Object.entries(parameters).flatMap(([name, value]) => {
 		const path = `${above}${name}`;
 		const found = properties.filter((property) => property.name === name);
 		if (found.length === 0) return [path];
 		const options = found.flatMap((property) => property.options ?? []);
 		switch (found[0]?.type) {
 			case 'options': {
-				const isExpression = typeof value === 'string' && value.startsWith('=');
-				const isOffered = (options as INodePropertyOptions[]).some((one) => one.value === value);
-				return isExpression || isOffered ? [] : [`${path}=${String(value as string)}`];
+				const known = (options as INodePropertyOptions[]).some((one) => one.value === value);
+				return known || String(value as string).startsWith('=') ? [] : [path];
 			}
 			case 'collection':
 				return unknownParameters(asObject(value), options as INodeProperties[], `${path}.`);
 			case 'fixedCollection':
 				return Object.entries(asObject(value)).flatMap(([group, rows]) => {
 					const known = (options as INodePropertyCollection[]).find((one) => one.name === group);
-					const inside = `${path}.${group}`;
-					if (!known) return [inside];
 					return [rows]
 						.flat()
-						.flatMap((row) => unknownParameters(asObject(row), known.values, `${inside}.`));
+						.flatMap((row) =>
+							unknownParameters(asObject(row), known?.values ?? [], `${path}.${group}.`),
+						);
 				});
 			default:
 				return [];
 		}
 	});
-}
 
-describe.each(files)('%s', (file) => {
-	const { nodes, connections } = readExample(file);
-	const isOurs = ({ type }: INode) => type.startsWith(PACKAGE);
-
-	test('imports whole: nodes of different names, connected to each other', () => {
+test.each(files)(
+	'%s imports whole: connected nodes, the example credential, known parameters',
+	(file) => {
+		const { nodes, connections } = readExample(file);
 		const names = nodes.map(({ name }) => name);
 		expect(new Set(names).size).toBe(names.length);
 		expect(new Set(nodes.map(({ id }) => id)).size).toBe(nodes.length);
 		const targets = [...JSON.stringify(connections).matchAll(/"node":"([^"]+)"/g)];
-		for (const [, name] of targets) expect(names).toContain(name);
-		for (const name of Object.keys(connections)) expect(names).toContain(name);
-	});
-
-	test('holds the example credential, and no other', () => {
-		const expected = { modelAccessApi: { id: 'modelAccessExample', name: 'Model Access API' } };
-		for (const node of nodes) expect(node.credentials).toEqual(isOurs(node) ? expected : undefined);
+		const connected = [...targets.map(([, name]) => name), ...Object.keys(connections)];
+		expect(names).toEqual(expect.arrayContaining(connected));
 		expect(readFileSync(join(folder, file), 'utf8')).not.toMatch(/\b(mak|sk)-\w{8}/);
-	});
-
-	test('sets only parameters that our nodes have', () => {
-		expect(nodes.some(isOurs)).toBe(true);
-		for (const { name, type, typeVersion, parameters } of nodes.filter(isOurs)) {
-			const node = nodeTypes()[type.replace(/Tool$/, '')]!;
+		expect(nodes.some(({ type }) => type.startsWith(PACKAGE))).toBe(true);
+		for (const { name, type, typeVersion, parameters, credentials } of nodes) {
+			const node = nodeTypes()[type.replace(/Tool$/, '')];
+			expect([name, type.startsWith(PACKAGE)]).toEqual([name, node !== undefined]);
+			expect([name, credentials]).toEqual([name, node && EXAMPLE_CREDENTIAL]);
+			if (!node) continue;
 			expect([name, node.description.version]).toEqual([name, typeVersion]);
 			const isTool = type.endsWith('Tool');
 			if (isTool) expect(node.description.usableAsTool).toBe(true);
@@ -127,15 +125,15 @@ describe.each(files)('%s', (file) => {
 			const unknown = unknownParameters(parameters, propertiesFor(node, parameters));
 			expect([name, unknown]).toEqual([name, added]);
 		}
-	});
-});
+	},
+);
 
 type Given = Pick<
 	RunWorkflowOptions,
 	'startNode' | 'triggerItems' | 'mode' | 'tables' | 'streaming'
 >;
 
-/** Runs an example as a user imports it, with the credential set up. */
+/** Runs an example as a user imports it, with the credential set up. It has to go well. */
 async function runExample(
 	file: string,
 	given: Given = {},
@@ -151,6 +149,7 @@ async function runExample(
 		time: story.time,
 		...given,
 	});
+	expect(run.error).toBeUndefined();
 	expectNoSecret(story.access.apiKey, run.data.resultData, run.chunks, run.logs);
 	return run;
 }
@@ -181,6 +180,16 @@ const asked = (question: string): Given => ({
 	triggerItems: [{ json: { headers: {}, params: {}, query: {}, body: { question } } }],
 });
 
+/** The data table of an example, and its scheduled part ten minutes later. */
+function collecting(file: string) {
+	const tables: Record<string, IDataObject[]> = { 'Image tasks': [] };
+	const collect = async () => {
+		await story.time.advance(600_000);
+		return await runExample(file, { startNode: 'Every 10 Minutes', mode: 'trigger', tables });
+	};
+	return { tables, collect };
+}
+
 /** Each example, and a run that gives what its row in the README promises. */
 const RUNS: Array<[file: string, promise: string, check: (file: string) => Promise<void>]> = [
 	[
@@ -188,7 +197,6 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 		'lists models, writes an image prompt, and makes the image, each once',
 		async (file) => {
 			const run = await runExample(file);
-			expect(run.error).toBeUndefined();
 			const models = json(run, 'List Models').map(({ id }) => id as string);
 			const [{ text: prompt }] = json(run, 'Write Image Prompt') as [{ text: string }];
 			expect(prompt).toMatch(/lighthouse at dusk/);
@@ -196,10 +204,6 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 			const model = models.find((id) => id.includes('image'));
 			expect(pictures.map((item) => item.json)).toMatchObject([{ prompt, model }]);
 			expect(pictures[0]?.binary?.data?.fileName).toBe('lighthouse.png');
-			expect(sizeOf(await readBinary(pictures[0]?.binary?.data))).toEqual({
-				width: 1024,
-				height: 1024,
-			});
 			expect(await promptsOfFiles(pictures, [prompt])).toEqual([prompt]);
 			expect(story.gateway.charges).toHaveLength(2);
 		},
@@ -209,7 +213,6 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 		'passes the answer on while it is written, and the tokens at the end',
 		async (file) => {
 			const run = await runExample(file, asked('How tall is the tower?'));
-			expect(run.error).toBeUndefined();
 			const chunksOf = (node: string) =>
 				run.chunks.filter(({ metadata }) => metadata.nodeName === node);
 			const pieces = chunksOf('Answer').filter(({ type }) => type === 'item');
@@ -230,7 +233,6 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 		'classifies each row by the schema, and branches on the result',
 		async (file) => {
 			const run = await runExample(file);
-			expect(run.error).toBeUndefined();
 			const summary = 'Since yesterday there is a bug: the export stops at row 100.';
 			expect(json(run, 'Bugs')).toEqual([{ id: 1, category: 'bug', summary }]);
 			expect(json(run, 'Others').map(({ id, category }) => [id, category])).toEqual([
@@ -258,7 +260,6 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 				expect(parameters.url).toMatch(/^https:\/\/.*\.jpg$/);
 				parameters.url = picture.items[0]?.json.image_url as string;
 			});
-			expect(run.error).toBeUndefined();
 			expect(json(run, 'Description')[0]?.alt).toMatch(
 				/^I see a picture \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
 			);
@@ -272,7 +273,6 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 				prompt.includes('mug') ? { httpStatus: 400, message: 'mugs are not allowed' } : undefined;
 			const before = story.time.now();
 			const run = await runExample(file);
-			expect(run.error).toBeUndefined();
 			expect(story.time.now() - before).toBe(6000);
 			const pictures = run.items('Pictures');
 			expect(pictures.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
@@ -297,7 +297,6 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 		async (file) => {
 			const triggerItems = await uploaded(PHOTO);
 			const run = await runExample(file, { triggerItems, mode: 'webhook' });
-			expect(run.error).toBeUndefined();
 			const sent = story.gateway.requests.find(({ route }) => route === 'edits');
 			expect((sent?.body as FormRecord).files).toMatchObject([{ size: PHOTO.length }]);
 			const handedOver = run.items('Hand Over Picture');
@@ -310,21 +309,15 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 		'keeps the task IDs in a data table, and collects on a schedule what is done by then',
 		async (file) => {
 			story.gateway.settings.taskSeconds = ({ prompt }) => (prompt.includes('fog') ? 1000 : 6);
-			const tables: Record<string, IDataObject[]> = { 'Image tasks': [] };
-			const collect = async () => {
-				await story.time.advance(600_000);
-				return await runExample(file, { startNode: 'Every 10 Minutes', mode: 'trigger', tables });
-			};
+			const { tables, collect } = collecting(file);
 			const before = story.time.now();
-			const submitted = await runExample(file, { startNode: 'Submit Now', tables });
-			expect(submitted.error).toBeUndefined();
+			await runExample(file, { startNode: 'Submit Now', tables });
 			expect(story.time.now()).toBe(before);
 			const tasks = story.gateway.tasks.map(({ id, request }) => [id, request.prompt]);
 			expect(tables['Image tasks']?.map((row) => [row.task_id, row.prompt])).toEqual(tasks);
 
 			const first = await collect();
 			const second = await collect();
-			expect([first.error, second.error]).toEqual([undefined, undefined]);
 			const prompts = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
 			expect(await promptsOfFiles(first.items('Picture Is Here'), prompts)).toEqual([prompts[0]]);
 			expect(await promptsOfFiles(second.items('Picture Is Here'), prompts)).toEqual([prompts[1]]);
@@ -339,15 +332,9 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 			story.gateway.settings.failTask = ({ prompt }) =>
 				prompt.includes('fog') ? { httpStatus: 400 } : undefined;
 			story.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });
-			const tables: Record<string, IDataObject[]> = { 'Image tasks': [] };
+			const { tables, collect } = collecting(file);
 			await runExample(file, { startNode: 'Submit Now', tables });
-			await story.time.advance(600_000);
-			const run = await runExample(file, {
-				startNode: 'Every 10 Minutes',
-				mode: 'trigger',
-				tables,
-			});
-			expect(run.error).toBeUndefined();
+			const run = await collect();
 			expect(json(run, 'Lost Task').map(({ reason }) => reason)).toEqual([
 				'The image task failed: the picture could not be made',
 			]);
@@ -361,6 +348,6 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 test.each(RUNS)('%s %s', async (file, _promise, check) => await check(file));
 
 test('every example runs here, but the one whose nodes only n8n itself has', () => {
-	// test/e2e/headless.e2e.ts runs it.
+	// test/e2e/agent.e2e.ts runs it.
 	expect([...new Set([...RUNS.map(([file]) => file), 'chat-agent.json'])].sort()).toEqual(files);
 });

@@ -1,9 +1,8 @@
 import { ANSWER_FAULTS, EXTRA_FAULTS, largeDocument } from '../../gateway/faults/catalogue';
 import { API_SITES, type CallSite } from './call-sites';
-import { at, fails, type Expected, type Failure, type Row } from './expected';
-import { rowsFor } from './network';
+import { at, fails, rowsFor, type Expected, type Failure, type Row } from './expected';
 import { MODES } from './harness';
-import { REQUEST, STORAGE_FAULT, WEB_PAGE, WEB_PAGE_ADVICE } from './statuses';
+import { noImage, REQUEST, STORAGE_FAULT, WEB_PAGE, WEB_PAGE_ADVICE } from './statuses';
 
 /** A call site for each reader of the contract's answers. */
 const READERS: CallSite[] = ['models', 'response', 'stream', 'generate', 'get'];
@@ -12,11 +11,6 @@ const details = { http_status: 200, ...REQUEST };
 
 const unusable = (message: string, more: Partial<Failure> = {}, advice: string[] = []) =>
 	fails('unusable', message, advice, { details, ...more });
-
-const noImage = (what: string) =>
-	fails('unusable', `${what} came in place of an image`, [
-		'Open the image_url of the task in a browser to see what the storage host answers.',
-	]);
 
 const NOT_A_GATEWAY = 'The address may not be that of a gateway with the Model Access API.';
 
@@ -46,34 +40,30 @@ const without = misshapen(
 	'field "status": Required',
 );
 
-const notJson = (text: string, download: Failure): Expected => ({
-	...at(READERS, unusable(text)),
+/** The same to each reader of the contract's answers. */
+const read = (answer: Failure, download: Failure): Expected => ({
+	...at(READERS, answer),
 	download,
 });
 
-const webPage = (download: Failure): Expected => ({
-	...at(
-		READERS,
-		unusable(`The gateway answered with ${WEB_PAGE}`, { retryable: false }, [WEB_PAGE_ADVICE]),
-	),
-	download,
-});
+const webPage = unusable(`The gateway answered with ${WEB_PAGE}`, { retryable: false }, [
+	WEB_PAGE_ADVICE,
+]);
+
+const notJson = (text: string) => unusable(`The gateway’s answer is not JSON: ${text}`);
 
 const answerRows = rowsFor('Answers that are none', ANSWER_FAULTS, {
-	'an empty body': notJson(
-		'The gateway answered with nothing in place of JSON',
+	'an empty body': read(
+		unusable('The gateway answered with nothing in place of JSON'),
 		fails('later', 'the file is empty', [STORAGE_FAULT]),
 	),
 	'plain text': {
-		...at(API_SITES, unusable('The gateway’s answer is not JSON: service is fine')),
+		...at(API_SITES, notJson('service is fine')),
 		download: noImage('something else'),
 	},
-	'a web page': webPage(noImage('a web page (HTML)')),
-	'a web page that calls itself JSON': webPage(noImage('JSON')),
-	'JSON that breaks off': notJson(
-		'The gateway’s answer is not JSON: {"id": "resp_1",',
-		noImage('JSON'),
-	),
+	'a web page': read(webPage, noImage('a web page (HTML)')),
+	'a web page that calls itself JSON': read(webPage, noImage('JSON')),
+	'JSON that breaks off': read(notJson('{"id": "resp_1",'), noImage('JSON')),
 	null: noObject('null'),
 	'an array': noObject('array'),
 	'a number': noObject('number'),

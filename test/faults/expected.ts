@@ -93,6 +93,31 @@ export const fails = (
 	more: Partial<Failure> = {},
 ): Failure => ({ outcome, message, advice, details: {}, ...more });
 
+/** A row of the matrix; where it does not say otherwise, the node stops on an error. */
+export const row = (
+	group: string,
+	fault: NamedFault,
+	expected: Expected,
+	more: Partial<Row> | false = {},
+): Row => ({ name: fault.name, group, fault, modes: ['throw'], expected, ...more });
+
+/** Rows for all faults of a list, each by its name: none is left out, and none is unknown. */
+export function rowsFor(
+	group: string,
+	faults: NamedFault[],
+	table: Record<string, Expected>,
+	more: Partial<Row> = {},
+): Row[] {
+	const names = faults.map(({ name }) => name);
+	const unknown = Object.keys(table).filter((name) => !names.includes(name));
+	if (unknown.length > 0) throw new Error(`There is no such fault: ${unknown.join(', ')}`);
+	return faults.map((fault) => {
+		const expected = table[fault.name];
+		if (!expected) throw new Error(`What comes of "${fault.name}" is not said`);
+		return row(group, fault, expected, more);
+	});
+}
+
 /** The same at several call sites. */
 export const at = (sites: CallSite[], what: Failure | 'right'): Expected =>
 	Object.fromEntries(sites.map((callSite) => [callSite, what]));

@@ -246,7 +246,9 @@ export class FaultHarness {
 		if (callSite !== 'download' && elsewhere.seen.length > 0) {
 			throw new Error('Another origin was sent a request');
 		}
-		const texts = [failure?.message, ...record.logs.map(({ message }) => message)];
+		const { message, description } = failure ?? {};
+		const stack = left instanceof Error ? left.stack : undefined;
+		const texts = [message, description, stack, ...record.logs.map((log) => log.message)];
 		if (texts.some((text) => text?.includes('signature='))) {
 			throw new Error('The signature of an address stands in a message or a log');
 		}

@@ -3,12 +3,11 @@ import {
 	HEADER_FAULTS,
 	SILENT_FAULTS,
 	STREAM_FAULTS,
-	type NamedFault,
 } from '../../gateway/faults/catalogue';
 import { ALL_SITES, type CallSite } from './call-sites';
-import { at, fails, type Expected, type Failure, type Row } from './expected';
+import { at, fails, rowsFor, type Expected, type Failure, type Row } from './expected';
 import { MODES, type BadAddress } from './harness';
-import { REQUEST, STORAGE_FAULT } from './statuses';
+import { noImage, REQUEST, STORAGE_FAULT } from './statuses';
 
 /** A call site for each way to read: a body as a whole (for free, and for money), a stream, a file. */
 const READERS: CallSite[] = ['models', 'generate', 'stream', 'download'];
@@ -25,23 +24,6 @@ const read = (
 	stream,
 	download: file,
 });
-
-/** Rows for all faults of a list, each by its name: none is left out, and none is unknown. */
-export function rowsFor(
-	group: string,
-	faults: NamedFault[],
-	table: Record<string, Expected>,
-	more: Partial<Row> = {},
-): Row[] {
-	const names = faults.map(({ name }) => name);
-	const unknown = Object.keys(table).filter((name) => !names.includes(name));
-	if (unknown.length > 0) throw new Error(`There is no such fault: ${unknown.join(', ')}`);
-	return faults.map((fault) => {
-		const expected = table[fault.name];
-		if (!expected) throw new Error(`What comes of "${fault.name}" is not said`);
-		return { name: fault.name, group, fault, modes: ['throw'], expected, ...more };
-	});
-}
 
 const LOST = 'The connection to the gateway was lost before its answer was here';
 
@@ -133,25 +115,18 @@ const connectionRows = rowsFor('Connections', CONNECTION_FAULTS, {
 	'no HTTP at all': lostAtOnce('HPE_INVALID_CONSTANT'),
 });
 
-const [never = [], later = []] = [SILENT_FAULTS.slice(0, 1), SILENT_FAULTS.slice(1)];
+const silent = (stream: Failure) => read(timedOut('Timeout'), stream, silentFile);
 
-const silentRows = [
-	...rowsFor(
-		'Connections',
-		never,
-		{ 'never an answer': read(timedOut('Timeout'), timedOut('Idle Timeout'), silentFile) },
-		{ timeouts: 'all' },
-	),
-	...rowsFor(
-		'Connections',
-		later,
-		{
-			'headers, then silence': read(timedOut('Timeout'), silentStream(), silentFile),
-			'half a body, then silence': read(timedOut('Timeout'), silentStream(HALF), silentFile),
-		},
-		{ timeouts: 'wholeBodies' },
-	),
-];
+const silentRows = rowsFor('Connections', SILENT_FAULTS, {
+	'never an answer': silent(timedOut('Idle Timeout')),
+	'headers, then silence': silent(silentStream()),
+	'half a body, then silence': silent(silentStream(HALF)),
+}).map(
+	(each): Row => ({
+		...each,
+		timeouts: each.name === 'never an answer' ? 'all' : 'wholeBodies',
+	}),
+);
 
 const address = (
 	name: string,
@@ -210,13 +185,7 @@ const headerRows = rowsFor('Headers and encodings', HEADER_FAULTS, {
 	'the content type of a file': right,
 	'each header twice': right,
 	'no headers': right,
-	'a byte order mark': read(
-		'right',
-		'right',
-		fails('unusable', 'something else came in place of an image', [
-			'Open the image_url of the task in a browser to see what the storage host answers.',
-		]),
-	),
+	'a byte order mark': read('right', 'right', noImage('something else')),
 });
 
 const FAILED = 'The model’s response failed: the model went away';

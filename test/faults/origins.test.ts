@@ -1,7 +1,6 @@
 import { startSniffer, type Sniffer } from '../../gateway/faults/catalogue';
 import {
 	createResponse,
-	editImage,
 	generateImage,
 	getModels,
 	getTask,
@@ -32,36 +31,30 @@ afterEach(async () => {
 	await elsewhere.close();
 });
 
-const bodyOf = (reply: { body: string | Buffer } | undefined) =>
-	JSON.parse(String(reply?.body)) as Record<string, unknown>;
+/** Changes the gateway's replies of a route on their way. */
+function replace(changed: string, change: (body: string) => string) {
+	story.gateway.settings.intercept = ({ route, reply }) => {
+		if (route === changed && reply) reply.body = change(String(reply.body));
+		return undefined;
+	};
+}
 
 describe('The key goes to the gateway’s origin alone', () => {
 	test('also where the 202 names another host in poll_url, Location and ID', async () => {
+		const poll = () => `${elsewhere.origin}/v1/images/tasks/stolen`;
 		story.gateway.settings.intercept = ({ route, reply }) => {
 			if (route === 'generations' && reply) {
-				const poll = `${elsewhere.origin}/v1/images/tasks/stolen`;
-				reply.headers.Location = poll;
-				reply.body = JSON.stringify({ ...bodyOf(reply), poll_url: poll });
+				reply.headers.Location = poll();
+				reply.body = String(reply.body).replace(/"poll_url":"[^"]*"/, `"poll_url":"${poll()}"`);
 			}
 			return undefined;
 		};
 		const run = await story.image(generateImage());
-
 		expect(run.items[0]?.json.status).toBe('completed');
-		expect(elsewhere.seen).toEqual([]);
-	});
 
-	test('also where the ID of a task is an address', async () => {
-		const id = `${elsewhere.origin}/v1/images/tasks/stolen`;
-		story.gateway.settings.intercept = ({ route, reply }) => {
-			if (route === 'generations' && reply) {
-				reply.body = JSON.stringify({ ...bodyOf(reply), id, task_id: id });
-			}
-			return undefined;
-		};
+		replace('generations', (body) => body.replaceAll(/"imgtask_\w+"/g, `"${poll()}"`));
 		await story.imageError(generateImage());
-		const typed = await story.imageError(getTask(id));
-
+		const typed = await story.imageError(getTask(poll()));
 		expect(typed.error.message).toMatch(/address of another gateway/);
 		expect(elsewhere.seen).toEqual([]);
 	});
@@ -69,12 +62,7 @@ describe('The key goes to the gateway’s origin alone', () => {
 	test('also where pictures lie with somebody else, who is sent none', async () => {
 		const task = await submitted(story);
 		await story.time.advance(6000);
-		story.gateway.settings.intercept = ({ route, reply }) => {
-			if (route === 'task' && reply) {
-				reply.body = String(reply.body).replaceAll(story.gateway.storageUrl, elsewhere.origin);
-			}
-			return undefined;
-		};
+		replace('task', (body) => body.replaceAll(story.gateway.storageUrl, elsewhere.origin));
 		await story.imageError(getTask(task.id));
 		await story.imageError(waitForTask(task.id));
 
@@ -99,10 +87,8 @@ describe('The key goes to the gateway’s origin alone', () => {
 		});
 		for (const { error } of [
 			await story.textError(getModels()),
-			await story.textError(createResponse()),
 			await story.textError(createResponse({ stream: true })),
 			await story.imageError(generateImage()),
-			await story.imageError(editImage()),
 		]) {
 			expect(error.message).toMatch(/\(HTTP 407\): a web page \(HTML\) in place of JSON$/);
 		}
@@ -111,34 +97,19 @@ describe('The key goes to the gateway’s origin alone', () => {
 	});
 });
 
-describe('The address of a picture is signed', () => {
-	test('and stands in the output, but not in what is logged or shown', async () => {
-		let refusals = 2;
-		story.gateway.settings.storageIntercept = () =>
-			refusals-- > 0 ? { kind: 'reply', status: 503, body: 'later' } : undefined;
-		const run = await story.image(generateImage());
+test('The signed address of a picture stands in the output, but not in what is logged or shown', async () => {
+	let refusals = 2;
+	story.gateway.settings.storageIntercept = ({ record }) =>
+		refusals-- > 0 ? { kind: 'reply', status: 503, body: `denied: ${record.path}` } : undefined;
+	const run = await story.image(generateImage());
 
-		expect(run.items[0]?.json.image_url).toContain('signature=');
-		expect(run.logs.length).toBeGreaterThan(0);
-		expect(JSON.stringify([run.logs, run.uiMessages, run.hints])).not.toContain('signature=');
-	});
+	expect(run.items[0]?.json.image_url).toContain('signature=');
+	expect(run.logs.length).toBeGreaterThan(0);
+	expect(JSON.stringify([run.logs, run.uiMessages, run.hints])).not.toContain('signature=');
 
-	test.each([403, 500, 302])(
-		'and stands in no message where the host answers %i',
-		async (status) => {
-			story.gateway.settings.storageIntercept = ({ record }) => ({
-				kind: 'reply',
-				status,
-				headers: { Location: `/again${record.path}` },
-				body: `denied: ${record.path}`,
-			});
-			const run = await story.imageError(generateImage());
-
-			const { message, description, stack } = shown(run);
-			expect([message, description, stack].join('\n')).not.toContain('signature=');
-			expect(JSON.stringify(run.logs)).not.toContain('signature=');
-		},
-	);
+	refusals = Infinity;
+	const { message, description, stack } = shown(await story.imageError(generateImage()));
+	expect([message, description, stack].join('\n')).not.toContain('signature=');
 });
 
 describe('With n8n’s SSRF protection on', () => {

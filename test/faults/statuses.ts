@@ -9,6 +9,7 @@ import { ALL_SITES, API_SITES, type CallSite } from './call-sites';
 import {
 	at,
 	fails,
+	row,
 	type Expected,
 	type Failure,
 	type Outcome,
@@ -28,26 +29,24 @@ export interface Status {
 	outcome: Outcome;
 	title: string;
 	advice: Sentence[];
-	/** Whether each call site is tried in each mode: one status for each row of the retry table. */
-	everywhere: boolean;
 }
 
-const status = (
-	code: number,
-	outcome: Outcome,
-	title: string,
-	advice: Sentence[],
-	everywhere = false,
-): Status => ({ status: code, outcome, title, advice, everywhere });
+const status = (code: number, outcome: Outcome, title: string, advice: Sentence[]): Status => ({
+	status: code,
+	outcome,
+	title,
+	advice,
+});
 
-const EVERYWHERE = true;
+/** A status for each row of the retry table: each call site is tried, and each choice of On Error. */
+const EVERYWHERE = [400, 500, 502, 503];
 
 const UNLISTED = 'Check the request and the credential. It is not sent again unchanged.';
 
 /** What each status means. To add one is a line. */
 // prettier-ignore
 export const STATUSES: Status[] = [
-	status(400, 'refused', 'The gateway refused the request as invalid', ['Fix the request: a field is missing, has the wrong type, or is not allowed here. It is not sent again unchanged.'], EVERYWHERE),
+	status(400, 'refused', 'The gateway refused the request as invalid', ['Fix the request: a field is missing, has the wrong type, or is not allowed here. It is not sent again unchanged.']),
 	status(401, 'refused', 'The gateway did not accept the API key', ['Fix the credential: the key is incomplete, revoked, expired or disabled. Copy it again from the gateway’s console or create a new one.']),
 	status(403, 'refused', 'The gateway does not permit this', ['The key, its account, its group or the capability (such as images) is not permitted, or the balance is used up. Change that in the gateway’s console; trying again at once does not help.']),
 	status(404, 'refused', 'The gateway does not know this address or model', ['Check the Base URL of the credential (it ends in /v1), and that the model is in the list of this key. For images the gateway may have its asynchronous tasks switched off.']),
@@ -56,9 +55,9 @@ export const STATUSES: Status[] = [
 	status(418, 'refused', 'The gateway refused the request', [UNLISTED]),
 	status(429, 'later', 'The gateway asks to slow down', ['A queue, concurrency, rate or quota limit is reached. Wait, or raise the limit in the gateway’s console.', { ifOption: 'Concurrency', text: 'Work on fewer items at once by the option Concurrency.' }]),
 	status(499, 'refused', 'The connection was closed before the gateway answered', ['Check the time-outs of proxies between n8n and the gateway.']),
-	status(500, 'internal', 'The gateway had an internal error', ['Report it to the gateway’s operator if it stays.'], EVERYWHERE),
-	status(502, 'doubt', 'The gateway got an abnormal reply from the model’s provider', ['Confirm with a minimal request, such as Model → Get Many.'], EVERYWHERE),
-	status(503, 'later', 'The gateway is overloaded or a part of it is unavailable', ['Wait a while, then try again.'], EVERYWHERE),
+	status(500, 'internal', 'The gateway had an internal error', ['Report it to the gateway’s operator if it stays.']),
+	status(502, 'doubt', 'The gateway got an abnormal reply from the model’s provider', ['Confirm with a minimal request, such as Model → Get Many.']),
+	status(503, 'later', 'The gateway is overloaded or a part of it is unavailable', ['Wait a while, then try again.']),
 	status(504, 'doubt', 'The gateway waited too long for the model', ['Shorten the task.', { ifOption: 'Stream', text: 'Turn on Stream for long answers.' }]),
 	status(520, 'doubt', 'The gateway failed', ['Report it to the gateway’s operator if it stays.']),
 ];
@@ -79,7 +78,13 @@ const refusal = (
 
 export const STORAGE_FAULT = 'This is a fault of the storage host or the network.';
 
-export const ASK_OPERATOR = 'Ask the gateway’s operator.';
+const ASK_OPERATOR = 'Ask the gateway’s operator.';
+
+/** What comes of a file that is none. */
+export const noImage = (what: string) =>
+	fails('unusable', `${what} came in place of an image`, [
+		'Open the image_url of the task in a browser to see what the storage host answers.',
+	]);
 
 /** A status of the storage host. */
 export function stored(code: number, more: Partial<Failure> = {}): Failure {
@@ -94,33 +99,27 @@ export function stored(code: number, more: Partial<Failure> = {}): Failure {
 	return fails(isPassing ? 'later' : 'refused', `HTTP ${code}`, advice, { details, ...more });
 }
 
+const CODED = { type: 'some_type', code: 'some_code' };
+
 const UNKNOWN_TASK = fails(
 	'refused',
 	'The gateway knows no image task "{task}" (HTTP 404)',
 	[
 		'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect pictures before expires_at.',
 	],
-	{ details: { http_status: 404, type: 'some_type', code: 'some_code', ...REQUEST } },
+	{ details: { http_status: 404, ...CODED, ...REQUEST } },
 );
 
-const CODED = { type: 'some_type', code: 'some_code' };
-
 const statusRows = STATUSES.map((each): Row => {
-	const { status: code, everywhere } = each;
-	const sites = everywhere ? ALL_SITES : EACH_KIND;
+	const { status: code } = each;
+	const everywhere = EVERYWHERE.includes(code);
 	const expected: Expected = {
-		...at(sites, refusal(each, `because of ${code}`, CODED)),
+		...at(everywhere ? ALL_SITES : EACH_KIND, refusal(each, `because of ${code}`, CODED)),
 		...(code === 404 && { get: UNKNOWN_TASK, wait: UNKNOWN_TASK }),
 		download: stored(code),
 	};
 	const fault = { ...statusFault(code), name: `HTTP ${code}` };
-	return {
-		name: fault.name,
-		group: 'Statuses',
-		fault,
-		modes: everywhere ? MODES : ['throw'],
-		expected,
-	};
+	return row('Statuses', fault, expected, everywhere && { modes: MODES });
 });
 
 export const WEB_PAGE = 'a web page (HTML) in place of JSON';
@@ -142,7 +141,7 @@ const errorBodyRows = ERROR_BODIES.map(([content, quote, advice]): Row => {
 	const { advice: ofTheStatus, ...invalid } = ofStatus(400);
 	const failure = refusal({ ...invalid, advice: advice ? [advice] : ofTheStatus }, quote);
 	const expected = { ...at(['models', 'stream'], failure), download: stored(400) };
-	return { name: fault.name, group: 'Bodies of errors', fault, modes: ['throw'], expected };
+	return row('Bodies of errors', fault, expected);
 });
 
 /** Longer than any time that is left. */
@@ -150,7 +149,7 @@ const TOO_LONG = 1000;
 
 function asked(code: number, form: string): Row {
 	const { seconds } = RETRY_AFTERS[form]!;
-	const kind =
+	const [type, kind] =
 		code === 429
 			? ['rate_limit_error', 'rate_limit_exceeded']
 			: ['overloaded_error', 'service_unavailable'];
@@ -160,18 +159,15 @@ function asked(code: number, form: string): Row {
 			: seconds < TOO_LONG
 				? { waits: [seconds, seconds, seconds] }
 				: { sent: 1, waits: [] };
-	const limited = refusal(ofStatus(code), 'not now', { type: kind[0], code: kind[1] }, more);
+	const limited = refusal(ofStatus(code), 'not now', { type, code: kind }, more);
 	if (more.sent)
 		limited.advice = [`It asked to wait ${seconds} s, which is longer than the time left.`];
-	const expected = { ...at(['models', 'generate'], limited), download: stored(code, more) };
-	const fault = retryAfterFault(code, form);
-	return {
-		name: fault.name,
-		group: 'Retry-After in every form',
-		fault,
-		modes: ['throw'],
-		expected,
+	const isFirst = form === 'Retry-After: 7';
+	const expected = {
+		...at(isFirst ? ['models', 'generate'] : ['models'], limited),
+		...((isFirst || more.sent) && { download: stored(code, more) }),
 	};
+	return row('Retry-After in every form', retryAfterFault(code, form), expected);
 }
 
 const REDIRECT = [
@@ -183,9 +179,7 @@ const TOO_MANY = fails('refused', 'more than 5 redirects', [ASK_OPERATOR], {
 	waits: [0, 0, 0, 0, 0],
 });
 
-const NO_IMAGE = fails('unusable', 'JSON came in place of an image', [
-	'Open the image_url of the task in a browser to see what the storage host answers.',
-]);
+const NO_IMAGE = noImage('JSON');
 
 const NO_WEB_ADDRESS = fails('refused', 'its address is not a web address', [ASK_OPERATOR]);
 
@@ -205,17 +199,11 @@ const REDIRECTS: Array<[status: number, target: string, atStorage: Failure]> = [
 const redirectRows = REDIRECTS.map(([code, target, atStorage]): Row => {
 	const fault = redirectFault(code, target);
 	const title = 'The gateway’s address redirects to another one';
-	const own = {
-		status: code,
-		outcome: 'refused',
-		title,
-		advice: REDIRECT,
-		everywhere: false,
-	} as const;
+	const own = status(code, 'refused', title, REDIRECT);
 	const isFirst = code === 307 && target === 'another origin';
-	const sites: CallSite[] = isFirst ? API_SITES : ['models', 'stream', 'generate'];
+	const sites: CallSite[] = isFirst ? API_SITES : ['models'];
 	const expected = { ...at(sites, refusal(own, '')), download: atStorage };
-	return { name: fault.name, group: 'Redirects', fault, modes: ['throw'], expected };
+	return row('Redirects', fault, expected);
 });
 
 export const STATUS_ROWS: Row[] = [

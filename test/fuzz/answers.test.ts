@@ -1,11 +1,10 @@
 import fc from '../support/fast-check';
-import { normalizeApiKey } from '../../nodes/shared/api/credential/api-key';
-import { normalizeBaseUrl } from '../../nodes/shared/api/credential/base-url';
 import { pollImageTask } from '../../nodes/shared/api/images/poll-task';
 import { submitImageTask } from '../../nodes/shared/api/images/submit-task';
 import { waitForImageTask } from '../../nodes/shared/api/images/wait-for-task';
 import { findModels, listModels } from '../../nodes/shared/api/models/models';
 import { pictureOutput, picturesOf } from '../../nodes/shared/api/images/task-images';
+import type { Client } from '../../nodes/shared/api/http/request';
 import { createResponse } from '../../nodes/shared/api/responses/response';
 import { incompleteReason } from '../../nodes/shared/api/responses/incomplete';
 import {
@@ -79,70 +78,65 @@ const TASK = {
 	error: { type: 'x', message: 'y' },
 };
 
-/** The key stands in no error, in any form. */
-function expectKeyHidden(text: string) {
+/** What work comes to, its error without the key in any form. */
+async function safeOutcomeOf<T>(work: () => T | Promise<T>) {
+	const outcome = await outcomeOf(work);
+	const text = shown(outcome.error);
 	if (text !== '') expect(findSecret(KEY, text)).toEqual([]);
+	return outcome;
 }
 
 const RUNS = { numRuns: 250 };
 
-test('a model list is read, or is an error of the client', async () => {
-	const list = { object: 'list', data: [{ id: 'a', object: 'model' }, { id: 'b' }] };
+/** Tries a work on answers of any status, headers and body, most of them nearly right. */
+async function tryAnswers(document: unknown, work: (client: () => Client) => Promise<void>) {
 	await fc.assert(
-		fc.asyncProperty(statuses, headers, bodyOf(spoiled(list)), async (status, head, body) => {
-			const client = answeredBy({ status, headers: head, body });
-			const { result, error } = await outcomeOf(async () => await listModels(client));
-			expectKeyHidden(shown(error));
-			for (const { id } of findModels(result ?? [], 'A')) expect(id).toMatch(/a/i);
+		fc.asyncProperty(statuses, headers, bodyOf(spoiled(document)), async (status, head, body) => {
+			await work(() => answeredBy({ status, headers: head, body }));
 		}),
 		RUNS,
 	);
+}
+
+test('a model list is read, or is an error of the client', async () => {
+	const list = { object: 'list', data: [{ id: 'a', object: 'model' }, { id: 'b' }] };
+	await tryAnswers(list, async (client) => {
+		const { result = [] } = await safeOutcomeOf(async () => await listModels(client()));
+		for (const { id } of findModels(result, 'A')) expect(id).toMatch(/a/i);
+	});
 });
 
 test('a response is read and simplified, or is an error of the client', async () => {
-	await fc.assert(
-		fc.asyncProperty(statuses, headers, bodyOf(spoiled(RESPONSE)), async (status, head, body) => {
-			const client = answeredBy({ status, headers: head, body });
-			const request = { model: 'm', input: 'x', text: { format: { type: 'json_object' } } };
-			const { error } = await outcomeOf(async () => {
-				const created = await createResponse(client, request);
-				expect(typeof outputText(created.response)).toBe('string');
-				for (const { base64 } of outputPictures(created.response)) {
-					expect(typeof base64).toBe('string');
-				}
-				incompleteReason(created.response);
-				return simplifyResponse(created, request);
-			});
-			expectKeyHidden(shown(error));
-		}),
-		RUNS,
-	);
+	const request = { model: 'm', input: 'x', text: { format: { type: 'json_object' } } };
+	await tryAnswers(RESPONSE, async (client) => {
+		await safeOutcomeOf(async () => {
+			const created = await createResponse(client(), request);
+			expect(typeof outputText(created.response)).toBe('string');
+			for (const { base64 } of outputPictures(created.response)) {
+				expect(typeof base64).toBe('string');
+			}
+			incompleteReason(created.response);
+			return simplifyResponse(created, request);
+		});
+	});
 });
 
 test('an image task is accepted, read and waited for, or is an error of the client', async () => {
-	await fc.assert(
-		fc.asyncProperty(statuses, headers, bodyOf(spoiled(TASK)), async (status, head, body) => {
-			const settings = { pollIntervalMs: 3000, deadline: NOW + 60_000 };
-			const works = [
-				async () => await submitImageTask(answeredBy({ status, headers: head, body }), 'edits', {}),
-				async () => await pollImageTask(answeredBy({ status, headers: head, body }), 't1'),
-				async () => {
-					const client = answeredBy({ status, headers: head, body });
-					return (await waitForImageTask(client, 't1', settings)).seen;
-				},
-			];
-			for (const work of works) {
-				const { result, error } = await outcomeOf(work);
-				expectKeyHidden(shown(error));
-				if (result?.task.status !== 'completed') continue;
-				const found = await outcomeOf(() => picturesOf('t1', result.task));
-				for (const picture of found.result ?? []) {
-					expect(pictureOutput(result.task, picture, { taskId: 't1' }).task_id).toBe('t1');
-				}
+	const settings = { pollIntervalMs: 3000, deadline: NOW + 60_000 };
+	await tryAnswers(TASK, async (client) => {
+		for (const work of [
+			async () => await submitImageTask(client(), 'edits', {}),
+			async () => await pollImageTask(client(), 't1'),
+			async () => (await waitForImageTask(client(), 't1', settings)).seen,
+		]) {
+			const { result } = await safeOutcomeOf(work);
+			if (result?.task.status !== 'completed') continue;
+			const found = await outcomeOf(() => picturesOf('t1', result.task));
+			for (const picture of found.result ?? []) {
+				expect(pictureOutput(result.task, picture, { taskId: 't1' }).task_id).toBe('t1');
 			}
-		}),
-		RUNS,
-	);
+		}
+	});
 });
 
 const EVENT_TYPES = [
@@ -203,16 +197,11 @@ test('a stream of events comes to an answer or an error, the same however it is 
 		const texts: string[] = [];
 		const onText = (text: string) => void texts.push(text);
 		const client = answeredBy({ headers: head, chunks });
-		const { result, error } = await outcomeOf(
+		const { result, error } = await safeOutcomeOf(
 			async () => await streamResponse(client, { model: 'm' }, { idleMs: WATCH_MS, onText }),
 		);
-		expectKeyHidden(shown(error));
-		return {
-			json: result?.json,
-			text: texts.join(''),
-			message: error?.message,
-			facts: error?.facts,
-		};
+		const { message, facts } = error ?? {};
+		return { json: result?.json, text: texts.join(''), message, facts };
 	};
 	await fc.assert(
 		fc.asyncProperty(
@@ -251,57 +240,6 @@ test('Retry-After is a number of seconds, or nothing', () => {
 	);
 });
 
-test('a base URL leads to a host that was typed, or is refused', () => {
-	const pieces = fc.constantFrom(
-		...'https://|http://|HTTPS:|ftp://|//|/|\\|@|:|?|#|.|..|%2f|%00| '.split('|'),
-		...'\t|\u3002|\uff0f|\u00ad|[::1]|127.0.0.1|localhost|example.com|evil.test|v1|/v1|:443|:99999|user:pw@|models|ｅxample.com'.split(
-			'|',
-		),
-	);
-	const typed = fc.oneof(
-		fc.array(pieces, { maxLength: 8 }).map((words) => words.join('')),
-		fc.webUrl({ withQueryParameters: true, withFragments: true }),
-		fc.string(),
-	);
-	fc.assert(
-		fc.property(typed, (text) => {
-			let base: string;
-			try {
-				base = normalizeBaseUrl(text);
-			} catch (error) {
-				expect((error as Error).name).toBe('InputError');
-				return;
-			}
-			const url = new URL(base);
-			expect(base).toMatch(/^https?:\/\/[^/@?#\\]+(\/[^?#]*)?\/v1$/);
-			expect(url.username + url.password + url.search + url.hash).toBe('');
-			// Written out, the host stands in what was typed; other spellings become its ASCII form.
-			const plain = /^[\u0020-\u007e]*$/.test(text) && !text.includes('%');
-			if (plain) expect(text.toLowerCase()).toContain(url.hostname.replace(/\.$/, ''));
-		}),
-		{ numRuns: 2000 },
-	);
-});
-
-test('a key is sent as it was meant, or is refused without being shown', () => {
-	const secret = fc.string({ unit: 'grapheme-ascii', minLength: 8, maxLength: 30 });
-	const around = fc.constantFrom(...'| |\n|"|\'|“|Bearer |bearer\t|\u200b|\ufeff'.split('|'));
-	fc.assert(
-		fc.property(around, secret, around, (before, key, after) => {
-			try {
-				const sent = normalizeApiKey(before + key + after);
-				expect(sent).toMatch(/^[\u0021-\u007e]+$/);
-				expect(before + key + after).toContain(sent);
-			} catch (error) {
-				expect((error as Error).name).toBe('InputError');
-				const bare = key.trim();
-				if (bare.length >= 8) expect(shown(error as never)).not.toContain(bare);
-			}
-		}),
-		{ numRuns: 1000 },
-	);
-});
-
 test('an error of any shape is told without the key, on one line, in bounds', async () => {
 	await fc.assert(
 		fc.asyncProperty(
@@ -309,10 +247,9 @@ test('an error of any shape is told without the key, on one line, in bounds', as
 			headers,
 			bodyOf(fc.oneof(anyJson, spoiled({ error: { type: KEY, code: KEY, message: `no ${KEY}` } }))),
 			async (status, head, body) => {
-				const { error } = await outcomeOf(
+				const { error } = await safeOutcomeOf(
 					async () => await createResponse(answeredBy({ status, headers: head, body }), {}),
 				);
-				expectKeyHidden(shown(error));
 				expect(error?.message).toMatch(/^The (gateway|request|connection)/);
 				// eslint-disable-next-line no-control-regex
 				expect(error?.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);

@@ -105,10 +105,7 @@ const OBJECT_NAMES = wordsOf('__proto__ constructor toString hasOwnProperty then
 
 /** Field names of the contract, and of JavaScript. */
 const NAMES = fc.oneof(
-	{
-		weight: 6,
-		arbitrary: fc.constantFrom(...CONTRACT_NAMES),
-	},
+	{ weight: 6, arbitrary: fc.constantFrom(...CONTRACT_NAMES) },
 	{ weight: 1, arbitrary: fc.constantFrom(...OBJECT_NAMES) },
 	{ weight: 1, arbitrary: fc.string({ maxLength: 6 }) },
 );
@@ -135,25 +132,16 @@ export const { json: anyJson } = fc.letrec<{ json: unknown; leaf: unknown }>((ti
  * @param document one that is right
  */
 export function spoiled(document: unknown): fc.Arbitrary<unknown> {
-	if (Array.isArray(document)) {
-		const items = document.map(spoiled);
-		return rarely(
-			fc.tuple(...items).map((made) => made.filter((item) => item !== undefined) as unknown),
-		);
-	}
-	if (typeof document === 'object' && document !== null) {
-		const fields = Object.entries(document).map(([name, value]) =>
-			spoiled(value).map((made): [string, unknown] => [name, made]),
-		);
-		return rarely(
-			fc
-				.tuple(...fields)
-				.map(
-					(made) => Object.fromEntries(made.filter(([, value]) => value !== undefined)) as unknown,
-				),
-		);
-	}
-	return rarely(fc.constant(document));
+	if (typeof document !== 'object' || document === null) return rarely(fc.constant(document));
+	const fields = Object.entries(document).map(([name, value]) =>
+		spoiled(value).map((made): [string, unknown] => [name, made]),
+	);
+	return rarely(
+		fc.tuple(...fields).map((made): unknown => {
+			const kept = made.filter(([, value]) => value !== undefined);
+			return Array.isArray(document) ? kept.map(([, value]) => value) : Object.fromEntries(kept);
+		}),
+	);
 }
 
 /** Mostly this; sometimes nothing, or anything. */

@@ -1,5 +1,4 @@
-import { keyRedactor, normalizeApiKey } from '../../nodes/shared/api/credential/api-key';
-import { normalizeBaseUrl } from '../../nodes/shared/api/credential/base-url';
+import { keyRedactor } from '../../nodes/shared/api/credential/api-key';
 import { listModels } from '../../nodes/shared/api/models/models';
 import { pollImageTask } from '../../nodes/shared/api/images/poll-task';
 import { picturesOf } from '../../nodes/shared/api/images/task-images';
@@ -17,6 +16,10 @@ const filled = (bytes: number, unit: string) => unit.repeat(Math.ceil(bytes / un
 /** What most of a document is made of. */
 const LONG = 'some words '.repeat(25);
 
+/** As many things of a size as have about this many bytes. */
+const many = <T>(bytes: number, size: number, make: (n: number) => T) =>
+	Array.from({ length: bytes / size }, (_unused, n) => make(n));
+
 /** A text in pieces as a socket brings them. */
 function pieces(text: string, size = 16_384): Uint8Array[] {
 	const bytes = Buffer.from(text);
@@ -32,8 +35,12 @@ const COMPLETED = event('response.completed', {
 	response: { id: 'r', status: 'completed', output: [] },
 });
 
-const readStream = (text: string) => async () =>
-	await streamResponse(answeredBy({ chunks: pieces(text) }), {}, { idleMs: WATCH_MS });
+const readStream =
+	(text: string, end = COMPLETED) =>
+	async () => {
+		const client = answeredBy({ chunks: pieces(text + end) });
+		return await streamResponse(client, {}, { idleMs: WATCH_MS });
+	};
 
 const create =
 	(body: string, status = 200) =>
@@ -44,85 +51,46 @@ const create =
 
 const message = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] });
 
+const response = (...output: object[]) => JSON.stringify({ id: 'r', status: 'completed', output });
+
+const delta = (fields: object) => event('response.output_text.delta', fields);
+
+const retryAfter = (value: string) => () => retryAfterSeconds({ 'retry-after': value }, NOW);
+
 /** Work on an input of so many bytes. What it is made of is made beforehand. */
 const WORKS: Record<string, (bytes: number) => () => unknown> = {
 	'a model list of many models': (bytes) => {
-		const models = Array.from({ length: bytes / 320 }, (_unused, n) => ({
-			id: `model-${n}`,
-			about: LONG,
-		}));
-		const body = JSON.stringify({ data: models });
+		const data = many(bytes, 320, (n) => ({ id: `model-${n}`, about: LONG }));
+		const body = JSON.stringify({ data });
 		return async () => await listModels(answeredBy({ body }));
 	},
-	'a response of one long text': (bytes) =>
-		create(
-			JSON.stringify({ id: 'r', status: 'completed', output: [message(filled(bytes, 'word '))] }),
-		),
-	'a response of many items': (bytes) => {
-		const output = Array.from({ length: bytes / 340 }, () => message(LONG));
-		return create(JSON.stringify({ id: 'r', status: 'completed', output }));
-	},
+	'a response of one long text': (bytes) => create(response(message(filled(bytes, 'word ')))),
+	'a response of many items': (bytes) => create(response(...many(bytes, 340, () => message(LONG)))),
 	'a task of many pictures': (bytes) => {
-		const data = Array.from({ length: bytes / 340 }, (_unused, n) => ({
-			url: `https://s/${n}.png?${LONG.replaceAll(' ', '+')}`,
-		}));
-		const body = JSON.stringify({ id: 't', status: 'completed', result: { data } });
+		const url = (n: number) => `https://s/${n}.png?${LONG.replaceAll(' ', '+')}`;
+		const result = { data: many(bytes, 340, (n) => ({ url: url(n) })) };
+		const body = JSON.stringify({ id: 't', status: 'completed', result });
 		return async () => picturesOf('t', (await pollImageTask(answeredBy({ body }), 't')).task);
 	},
-	'a stream of many deltas': (bytes) => {
-		const delta = event('response.output_text.delta', { output_index: 0, delta: LONG });
-		return readStream(filled(bytes, delta) + COMPLETED);
-	},
-	'a stream of many items': (bytes) => {
-		const items = Array.from({ length: bytes / 360 }, (_unused, n) =>
-			event('response.output_text.delta', { output_index: n, delta: LONG }),
-		);
-		return readStream(items.join('') + COMPLETED);
-	},
-	'a stream of one long event': (bytes) =>
-		readStream(event('response.output_text.delta', { delta: filled(bytes, 'word ') }) + COMPLETED),
+	'a stream of many deltas': (bytes) =>
+		readStream(filled(bytes, delta({ output_index: 0, delta: LONG }))),
+	'a stream of many items': (bytes) =>
+		readStream(many(bytes, 360, (n) => delta({ output_index: n, delta: LONG })).join('')),
+	'a stream of one long event': (bytes) => readStream(delta({ delta: filled(bytes, 'word ') })),
 	'a stream of one event on many lines': (bytes) =>
-		readStream(`${filled(bytes, `data: ${LONG}\n`)}\n${COMPLETED}`),
-	'a stream of comments': (bytes) => readStream(filled(bytes, `: ${LONG}\n\n`) + COMPLETED),
-	'a stream that begins with white space': (bytes) => readStream(filled(bytes, '\n') + COMPLETED),
+		readStream(`${filled(bytes, `data: ${LONG}\n`)}\n`),
+	'a stream of comments': (bytes) => readStream(filled(bytes, `: ${LONG}\n\n`)),
+	'a stream that begins with white space': (bytes) => readStream(filled(bytes, '\n')),
 	'a stream that is one JSON document': (bytes) =>
-		readStream(
-			JSON.stringify({ id: 'r', status: 'completed', output: [message(filled(bytes, 'word '))] }),
-		),
+		readStream(response(message(filled(bytes, 'word '))), ''),
 	'an error of one long text': (bytes) => create(filled(bytes, 'very bad '), 400),
 	'an error of spaces': (bytes) => create(filled(bytes, ' '), 400),
 	'an error in JSON': (bytes) =>
 		create(JSON.stringify({ error: { message: filled(bytes, `no ${KEY} `) } }), 400),
 	'an error of angle brackets': (bytes) => create(filled(bytes, '<html '), 400),
 	'an answer that is no JSON': (bytes) => create(filled(bytes, 'no JSON ')),
-	'a Retry-After': (bytes) => {
-		const digits = filled(bytes, '9');
-		return () => retryAfterSeconds({ 'retry-after': `${digits} x` }, NOW);
-	},
-	'a Retry-After that looks like a date': (bytes) => {
-		const date = `Mon, ${filled(bytes, '1 ')}`;
-		return () => retryAfterSeconds({ 'retry-after': date }, NOW);
-	},
-	'a base URL of slashes': (bytes) => {
-		const text = `https://example.com${filled(bytes / 8, '/')}`;
-		return () => normalizeBaseUrl(text);
-	},
-	'a base URL of schemes': (bytes) => {
-		const text = filled(bytes / 8, 'https://');
-		return () => normalizeBaseUrl(text);
-	},
-	'a base URL without a scheme': (bytes) => {
-		const text = filled(bytes, 'a.');
-		return () => normalizeBaseUrl(text);
-	},
-	'a base URL of versions': (bytes) => {
-		const text = `https://example.com${filled(bytes / 8, '/v1')}`;
-		return () => normalizeBaseUrl(text);
-	},
-	'a key': (bytes) => {
-		const text = `Bearer ${filled(bytes, ' ')}x y`;
-		return () => normalizeApiKey(text);
-	},
+	'a Retry-After': (bytes) => retryAfter(`${filled(bytes, '9')} x`),
+	'a Retry-After that looks like a date': (bytes) => retryAfter(`Mon, ${filled(bytes, '1 ')}`),
 	'a text that may hold the key': (bytes) => {
 		const redact = keyRedactor(KEY);
 		const text = filled(bytes, `${KEY.slice(0, -1)} ${KEY} `);

@@ -7,7 +7,13 @@ import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAcce
 import { supplyChatModel } from '../../nodes/LmChatModelAccess/supply-model';
 import type { Gateway, GatewayOptions } from '../../gateway';
 import { startGateway } from '../../gateway';
-import { newRecord, NODE_NAME, prepareNode, type RunRecord } from '../../scripts/engine/index';
+import {
+	newRecord,
+	NODE_NAME,
+	prepareNode,
+	type RunNodeOptions,
+	type RunRecord,
+} from '../../scripts/engine/index';
 import { recordingInto } from '../../scripts/engine/host';
 import { trackHelpers } from '../../scripts/engine/time-tracking';
 import { expectNoSecret } from '../support/secrets';
@@ -17,7 +23,10 @@ import { byId, type Access } from './arrange';
 /** What n8n's agents and chains see of a model. */
 export type LangChainModel = BaseChatModel & Required<Pick<BaseChatModel, 'bindTools'>>;
 
-export interface SupplyOptions {
+/** What can be asked, with tools or without. */
+export type Asked = Pick<LangChainModel, 'invoke' | 'stream'>;
+
+interface SupplyOptions {
 	access?: Partial<Access>;
 	/** Cancels the execution. */
 	signal?: AbortSignal;
@@ -58,7 +67,8 @@ export async function startChat(options: GatewayOptions = {}): Promise<ChatStory
 		gateway,
 		access,
 		supply: async (parameters = {}, given = {}) => {
-			const supplied = await supply(time, { ...access, ...given.access }, parameters, given);
+			const all = { model: byId('aurora-text-1'), ...parameters };
+			const supplied = await supply(time, { ...access, ...given.access }, all, given.signal);
 			left.push(supplied.logs, supplied.uiMessages, supplied.runs());
 			return supplied;
 		},
@@ -76,22 +86,16 @@ export async function startChat(options: GatewayOptions = {}): Promise<ChatStory
 	};
 }
 
-/** The parameters of a chat model. */
-export const chatModel = (given: IDataObject = {}): IDataObject => ({
-	model: byId('aurora-text-1'),
-	...given,
-});
-
 async function supply(
 	time: VirtualTime,
 	access: Access,
 	parameters: IDataObject,
-	{ signal }: SupplyOptions,
+	signal?: AbortSignal,
 ): Promise<Supplied> {
 	const record = newRecord();
 	const prepared = prepareNode({
 		node: new LmChatModelAccess(),
-		parameters: chatModel(parameters) as never,
+		parameters: parameters as RunNodeOptions['parameters'],
 		credentials: { modelAccessApi: { ...access } },
 		credentialTypes: [new ModelAccessApi()],
 		record,
@@ -127,15 +131,23 @@ async function supply(
 
 /** All chunks of an answer. */
 export async function chunksOf(
-	model: Pick<LangChainModel, 'stream'>,
-	messages: BaseMessageLike[] | string,
+	model: Pick<Asked, 'stream'>,
+	asked: BaseMessageLike[] | string,
 	signal?: AbortSignal,
 ): Promise<AIMessageChunk[]> {
 	const chunks: AIMessageChunk[] = [];
-	for await (const chunk of await model.stream(messages, { signal })) chunks.push(chunk);
+	for await (const chunk of await model.stream(asked, { signal })) chunks.push(chunk);
 	return chunks;
 }
 
-/** The chunks put together, as LangChain does it. */
+/** The message that LangChain makes of chunks. */
 export const whole = (chunks: AIMessageChunk[]): AIMessage =>
 	chunks.reduce((sum, chunk) => sum.concat(chunk));
+
+/** The ways to ask a model. Chunks are put together as LangChain does it. */
+export const WAYS: Array<
+	[string, (model: Asked, text: string, signal?: AbortSignal) => Promise<AIMessage>]
+> = [
+	['at once', async (model, text, signal) => await model.invoke(text, { signal })],
+	['streamed', async (model, text, signal) => whole(await chunksOf(model, text, signal))],
+];

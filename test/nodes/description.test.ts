@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
 	NodeHelpers,
 	type INode,
@@ -7,373 +5,339 @@ import {
 	type INodePropertyCollection,
 	type INodePropertyOptions,
 	type INodeType,
+	type NodeParameterValueType,
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
+import { create } from '../../nodes/ModelAccess/actions/response/create.operation';
 import { ModelAccess } from '../../nodes/ModelAccess/ModelAccess.node';
 import { ModelAccessImage } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
+import { searchModels } from '../../nodes/shared/n8n/fields/model-picker';
 import { prepareNode } from '../../scripts/engine/index';
+import { byId } from './arrange';
 
-/** Names and defaults of parameters: saved in people's workflows, they never change. */
-interface Shape {
-	parameters: Record<string, unknown>;
-	options: Record<string, unknown>;
-}
+/** A field: its type, its default and, where it is a choice, the values of it. */
+type Field = [type: string, initial: NodeParameterValueType, values?: unknown[]];
+/** Fields by name, those of a collection by `collection.name`. */
+type Fields = Record<string, Field>;
 
-const PICKED = { mode: 'list', value: '' };
+const text = (initial = ''): Field => ['string', initial];
+const number = (initial: number): Field => ['number', initial];
+const toggle = (initial: boolean): Field => ['boolean', initial];
+const json = (initial: string): Field => ['json', initial];
+const oneOf = (initial: string, ...values: string[]): Field => ['options', initial, values];
+const model: Fields = { model: ['resourceLocator', { mode: 'list', value: '' }] };
+const options = (fields: Fields): Fields => ({
+	options: ['collection', {}],
+	...Object.fromEntries(Object.entries(fields).map(([name, of]) => [`options.${name}`, of])),
+});
 
-const waiting = { maxWait: 900, onTimeout: 'error', pollInterval: 3 };
-const requests = { concurrency: 4, maxRetries: 3 };
-const files = { fileName: '', maxFileSize: 64 };
-const submission = {
-	...waiting,
-	...requests,
-	...files,
-	timeout: 60,
-	background: 'auto',
-	extraBody: '{}',
-	n: 1,
-	outputFormat: 'png',
-	quality: 'auto',
-	size: '1024x1024',
+/** The options of all that asks a model for words. */
+const answering: Fields = {
+	extraBody: json('{}'),
+	idleTimeout: number(60),
+	maxOutputTokens: number(1024),
+	maxRetries: number(3),
+	reasoningEffort: oneOf('medium', 'high', 'low', 'medium', 'minimal', 'none'),
+	serviceTier: oneOf('auto', 'auto', 'default', 'flex', 'priority'),
+	store: toggle(false),
+	temperature: number(1),
+	timeout: number(300),
+	topP: number(1),
 };
-const delivery = { downloadImages: true, binaryPropertyName: 'data' };
+const schema =
+	'{\n  "type": "object",\n  "properties": {\n    "category": { "type": "string", "enum": ["bug", "wish", "praise"] }\n  },\n  "required": ["category"],\n  "additionalProperties": false\n}';
+const delivery = { downloadImages: toggle(true), binaryPropertyName: text('data') };
+const looking: Fields = {
+	concurrency: number(4),
+	fileName: text(),
+	maxFileSize: number(64),
+	maxRetries: number(3),
+	timeout: number(60),
+};
+const waiting: Fields = {
+	...looking,
+	maxWait: number(900),
+	onTimeout: oneOf('error', 'error', 'returnTask'),
+	pollInterval: number(3),
+};
+const drawing: Fields = {
+	...waiting,
+	background: oneOf('auto', 'auto', 'opaque', 'transparent'),
+	extraBody: json('{}'),
+	n: number(1),
+	outputFormat: oneOf('png', 'jpeg', 'png', 'webp'),
+	quality: oneOf('auto', 'auto', 'high', 'low', 'medium'),
+	size: text('1024x1024'),
+};
 
-const TABLE: Record<string, Record<string, Record<string, Shape>>> = {
+/**
+ * Every field of all nodes by where it is shown, in the order of the panel. They are saved in
+ * people's workflows: a row that changes or goes breaks those, and a new one has to be added here.
+ */
+const TABLE: Record<string, Record<string, Fields>> = {
+	lmChatModelAccess: { everywhere: { notice: ['notice', ''], ...model, ...options(answering) } },
 	modelAccess: {
-		model: {
-			getAll: { parameters: { returnAll: false, limit: 50 }, options: { search: '' } },
+		everywhere: { resource: oneOf('response', 'response', 'model') },
+		response: { operation: oneOf('create', 'create') },
+		model: { operation: oneOf('getAll', 'getAll') },
+		'response: create': {
+			...model,
+			inputType: oneOf('text', 'json', 'messages', 'text'),
+			prompt: text(),
+			messages: ['fixedCollection', { message: [{ role: 'user', type: 'text', text: '' }] }],
+			'messages.message.role': oneOf('user', 'assistant', 'developer', 'system', 'user'),
+			'messages.message.type': oneOf('text', 'file', 'image', 'text'),
+			'messages.message.text': text(),
+			'messages.message.imageSource': oneOf('binary', 'binary', 'url'),
+			'messages.message.binaryPropertyNames': text('data'),
+			'messages.message.imageUrl': text(),
+			'messages.message.detail': oneOf('auto', 'auto', 'high', 'low'),
+			'messages.message.fileBinaryPropertyNames': text('data'),
+			inputJson: json('[\n  { "role": "user", "content": "Hello" }\n]'),
+			stream: toggle(false),
+			simplify: toggle(true),
+			...options({
+				...answering,
+				binaryPropertyName: text('data'),
+				concurrency: number(4),
+				include: text(),
+				instructions: text(),
+				metadata: json('{}'),
+				outputFormat: ['fixedCollection', { format: { type: 'json_schema' } }],
+				'outputFormat.format.type': oneOf('json_schema', 'json_object', 'json_schema', 'text'),
+				'outputFormat.format.name': text('answer'),
+				'outputFormat.format.schema': json(schema),
+				'outputFormat.format.strict': toggle(true),
+				parallelToolCalls: toggle(true),
+				previousResponseId: text(),
+				reasoningSummary: oneOf('auto', 'auto', 'concise', 'detailed'),
+				toolChoice: text('auto'),
+				tools: json('[]'),
+				truncation: oneOf('disabled', 'auto', 'disabled'),
+			}),
 		},
-		response: {
-			create: {
-				parameters: { model: PICKED, prompt: '', simplify: true },
-				options: {
-					...requests,
-					extraBody: '{}',
-					instructions: '',
-					maxOutputTokens: 1024,
-					store: false,
-					temperature: 1,
-					timeout: 300,
-				},
-			},
+		'model: getAll': {
+			returnAll: toggle(false),
+			limit: number(50),
+			...options({ search: text() }),
 		},
 	},
 	modelAccessImage: {
-		image: {
-			generate: {
-				parameters: { model: PICKED, prompt: '', waitForCompletion: true, ...delivery },
-				options: submission,
-			},
-			edit: {
-				parameters: {
-					model: PICKED,
-					prompt: '',
-					waitForCompletion: true,
-					...delivery,
-					imageSource: 'binary',
-					imageBinaryPropertyNames: 'data',
-					imageUrls: '',
-				},
-				options: { ...submission, maskBinaryPropertyName: '', maskUrl: '' },
-			},
+		everywhere: { resource: oneOf('image', 'image', 'task') },
+		image: { operation: oneOf('generate', 'generate', 'edit') },
+		task: { operation: oneOf('get', 'get', 'wait') },
+		'image: generate': {
+			...model,
+			prompt: text(),
+			waitForCompletion: toggle(true),
+			...delivery,
+			...options(drawing),
 		},
-		task: {
-			get: {
-				parameters: { taskId: '', ...delivery },
-				options: { ...requests, ...files, timeout: 60 },
-			},
-			wait: {
-				parameters: { taskId: '', ...delivery },
-				options: { ...requests, ...files, ...waiting, timeout: 60 },
-			},
+		'image: edit': {
+			...model,
+			prompt: text(),
+			imageSource: oneOf('binary', 'binary', 'url'),
+			imageBinaryPropertyNames: text('data'),
+			imageUrls: text(),
+			waitForCompletion: toggle(true),
+			...delivery,
+			...options({ ...drawing, maskBinaryPropertyName: text(), maskUrl: text() }),
 		},
+		'task: get': { taskId: text(), ...delivery, ...options(looking) },
+		'task: wait': { taskId: text(), ...delivery, ...options(waiting) },
 	},
 };
 
-/** What Response → Create has beside the table, by design; any other name is a slip. */
-const MORE_OF_CREATE = {
-	parameters: ['inputType', 'messages', 'inputJson', 'stream'],
-	options: [
-		'topP',
-		'reasoningEffort',
-		'reasoningSummary',
-		'previousResponseId',
-		'outputFormat',
-		'tools',
-		'toolChoice',
-		'parallelToolCalls',
-		'metadata',
-		'include',
-		'truncation',
-		'serviceTier',
-		'binaryPropertyName',
-		'idleTimeout',
-	],
+/** What the user has to fill in, by operation; all else is complete as it comes from the panel. */
+const MISSING: Record<string, string[]> = {
+	'response: create': ['model', 'prompt'],
+	'model: getAll': [],
+	'image: generate': ['model', 'prompt'],
+	'image: edit': ['model', 'prompt'],
+	'task: get': ['taskId'],
+	'task: wait': ['taskId'],
 };
 
-const nodes: Array<[string, INodeType, string]> = [
-	['modelAccess', new ModelAccess(), 'ModelAccess'],
-	['modelAccessImage', new ModelAccessImage(), 'ModelAccessImage'],
-];
+const nodes: Array<[string, INodeType]> = [
+	new LmChatModelAccess(),
+	new ModelAccess(),
+	new ModelAccessImage(),
+].map((node) => [node.description.name, node]);
 
-const optionsOf = (property: INodeProperties | undefined): INodeProperties[] =>
-	(property?.options ?? []) as INodeProperties[];
+/** Properties by their path, with those in collections of every depth. */
+function withInner(properties: INodeProperties[], above = ''): Array<[string, INodeProperties]> {
+	return properties.flatMap((property): Array<[string, INodeProperties]> => {
+		const { name, type, options: inner = [] } = property;
+		const path = `${above}${name}`;
+		const groups = type === 'fixedCollection' ? (inner as INodePropertyCollection[]) : [];
+		return [
+			[path, property],
+			...groups.flatMap((group) => withInner(group.values, `${path}.${group.name}.`)),
+			...(type === 'collection' ? withInner(inner as INodeProperties[], `${path}.`) : []),
+		];
+	});
+}
 
-/** The properties that the panel shows for an operation, `resource` and `operation` left out. */
-function shownFor(node: INodeType, resource: string, operation: string): INodeProperties[] {
-	return node.description.properties.filter(
-		({ name, displayOptions }) =>
-			name !== 'resource' &&
-			name !== 'operation' &&
-			displayOptions?.show?.resource?.includes(resource) &&
-			displayOptions.show.operation?.includes(operation),
+const choicesOf = ({ options: choices = [] }: INodeProperties) => choices as INodePropertyOptions[];
+
+/** Where a property is shown: `everywhere`, `resource`, or `resource: operation`. */
+function placesOf({ displayOptions }: INodeProperties): string[] {
+	const show = (displayOptions?.show ?? {}) as Record<string, string[] | undefined>;
+	const { resource: resources, operation: operations } = show;
+	if (!resources) return ['everywhere'];
+	return resources.flatMap((resource) =>
+		operations ? operations.map((operation) => `${resource}: ${operation}`) : [resource],
 	);
 }
 
-const defaultsOf = (properties: INodeProperties[]) =>
-	Object.fromEntries(properties.map(({ name, default: value }) => [name, value]));
+function shownAt({ description }: INodeType, place: string) {
+	return withInner(description.properties.filter((field) => placesOf(field).includes(place)));
+}
 
-const cases = nodes.flatMap(([name, node]) =>
-	Object.entries(TABLE[name]!).flatMap(([resource, operations]) =>
-		Object.entries(operations).map(
-			([operation, shape]): [string, INodeType, string, string, Shape] => [
-				`${name}: ${resource}, ${operation}`,
-				node,
-				resource,
-				operation,
-				shape,
-			],
-		),
-	),
-);
-
-describe.each(cases)('%s', (_name, node, resource, operation, shape) => {
-	const properties = shownFor(node, resource, operation);
-	const options = optionsOf(properties.find(({ name }) => name === 'options'));
-	const more = operation === 'create' ? MORE_OF_CREATE : { parameters: [], options: [] };
-
-	test('has the parameters of the design with their defaults', () => {
-		expect(defaultsOf(properties)).toMatchObject(shape.parameters);
-	});
-
-	test('has the options of the design with their defaults', () => {
-		expect(defaultsOf(options)).toMatchObject(shape.options);
-	});
-
-	test('has no parameter and no option of another name', () => {
-		const known = ['options', ...Object.keys(shape.parameters), ...more.parameters];
-		expect(known).toEqual(expect.arrayContaining(properties.map(({ name }) => name)));
-		const knownOptions = [...Object.keys(shape.options), ...more.options];
-		expect(knownOptions).toEqual(expect.arrayContaining(options.map(({ name }) => name)));
-	});
-
-	test('names no parameter twice in one view', () => {
-		const views = properties.map(({ name, displayOptions }) => {
-			const show = { ...displayOptions?.show, resource: undefined, operation: undefined };
-			return JSON.stringify([name, show]);
-		});
-		expect(new Set(views).size).toBe(views.length);
-	});
-
-	test('lists its options by name, none of them filled in at first', () => {
-		const names = options.map(({ displayName }) => displayName);
-		expect(names).toEqual([...names].sort((a, b) => a.localeCompare(b)));
-		expect(properties.find(({ name }) => name === 'options')?.default).toEqual({});
-	});
-});
-
-describe.each(nodes)('The node %s', (name, node, folder) => {
+describe.each(nodes)('the node %s', (name, node) => {
 	const { description } = node;
-	const all = everyProperty(description.properties);
+	const { properties } = description;
+	const places = Object.keys(TABLE[name]!);
+	const operations = places.filter((place) => place.includes(': '));
 
-	test('has no resource or operation beside the design’s', () => {
-		const resources = description.properties.find((property) => property.name === 'resource');
-		const found = (resources?.options as INodePropertyOptions[]).map(({ value }) => value);
-		expect([...found].sort()).toEqual(Object.keys(TABLE[name]!).sort());
-		for (const resource of found) {
-			const operations = description.properties.find(
-				(property) =>
-					property.name === 'operation' &&
-					property.displayOptions?.show?.resource?.includes(resource as string),
-			);
-			const values = (operations?.options as INodePropertyOptions[]).map(({ value }) => value);
-			expect([...values].sort()).toEqual(Object.keys(TABLE[name]![resource as string]!).sort());
+	test.each(places)('has the fields of the table at "%s"', (place) => {
+		const shown = shownAt(node, place);
+		const fields = shown.map(([path, field]): [string, Field] => {
+			const { type, default: initial } = field;
+			const values = choicesOf(field).map(({ value }) => value);
+			return [path, type === 'options' ? [type, initial, values] : [type, initial]];
+		});
+		const table = TABLE[name]![place]!;
+		expect(Object.fromEntries(fields)).toEqual(table);
+		expect(fields).toHaveLength(Object.keys(table).length);
+		const outside = (path: string) => !path.startsWith('options.');
+		const order = fields.map(([path]) => path).filter(outside);
+		expect(order).toEqual(Object.keys(table).filter(outside));
+		const names = shown.filter(([path]) => /^options\.\w+$/.test(path));
+		const sorted = names.map(([, { displayName }]) => displayName);
+		expect(sorted).toEqual([...sorted].sort((a, b) => a.localeCompare(b)));
+	});
+
+	test('shows a field nowhere else', () => {
+		expect(new Set(properties.flatMap(placesOf))).toEqual(new Set(places));
+	});
+
+	test('lacks only what the user alone knows', () => {
+		for (const place of operations.length > 0 ? operations : ['everywhere']) {
+			const [resource, operation] = place.split(': ');
+			const chosen = operation === undefined ? {} : { resource, operation };
+			const parameters =
+				NodeHelpers.getNodeParameters(properties, chosen, true, false, null, description) ?? {};
+			const placed = { ...prepareNode({ node }).node, parameters } as INode;
+			const issues = NodeHelpers.getNodeParametersIssues(properties, placed, description);
+			const missing = Object.keys(issues?.parameters ?? {}).sort();
+			expect([place, missing]).toEqual([place, MISSING[place] ?? ['model']]);
 		}
 	});
 
+	test('shows under its name what it is set to', () => {
+		const subtitleOf = (parameters: object) => {
+			const given = { node, parameters: parameters as INode['parameters'] };
+			const { workflow, node: placed } = prepareNode(given);
+			const { expression } = workflow;
+			return expression.getSimpleParameterValue(placed, description.subtitle, 'manual', {});
+		};
+		if (operations.length === 0) {
+			expect(subtitleOf({ model: byId('aurora-text-1') })).toBe('aurora-text-1');
+		}
+		for (const place of operations) {
+			const [resource, operation] = place.split(': ');
+			expect(subtitleOf({ resource, operation })).toBe(`${operation}: ${resource}`);
+		}
+	});
+
+	test('needs the credential, and is a tool or a model for agents', () => {
+		const isModel = name === 'lmChatModelAccess';
+		expect(description).toMatchObject({
+			version: 1,
+			credentials: [{ name: 'modelAccessApi', required: true }],
+			...(isModel
+				? { inputs: [], outputs: ['ai_languageModel'] }
+				: { inputs: ['main'], outputs: ['main'], usableAsTool: true }),
+		});
+		expect(node.methods?.listSearch).toEqual({ searchModels });
+	});
+
 	test('names every operation for the nodes panel, with a verb first', () => {
-		for (const property of description.properties.filter(({ name: of }) => of === 'operation')) {
-			for (const { action, description: says } of property.options as INodePropertyOptions[]) {
+		for (const field of properties.filter((property) => property.name === 'operation')) {
+			for (const { action, description: says } of choicesOf(field)) {
 				expect(action).toMatch(/^[A-Z][a-z]+ (for )?(a|an|many) [a-z]/);
 				expect(says).toMatch(/^[A-Z]/);
 			}
 		}
 	});
 
-	test('explains every parameter and option', () => {
-		const silent = all.filter(
-			({ name: of, description: says, hint, type }) =>
-				!['resource', 'operation', 'options'].includes(of) &&
-				type !== 'fixedCollection' &&
-				!(says ?? hint),
-		);
-		expect(silent.map(({ name: of }) => of)).toEqual([]);
+	const UNITS: Record<string, string> = {
+		timeout: '(Seconds)',
+		idleTimeout: '(Seconds)',
+		maxWait: '(Seconds)',
+		pollInterval: '(Seconds)',
+		maxFileSize: '(MB)',
+	};
+	const silent = ['notice', 'resource', 'operation', 'options'];
+	test.each<[string, (field: INodeProperties) => boolean]>([
+		[
+			'is explained',
+			({ name: of, type, description: says, hint }) =>
+				silent.includes(of) || type === 'fixedCollection' || Boolean(says ?? hint),
+		],
+		[
+			'is explained by one sentence without a full stop, or by several with',
+			({ description: says = '' }) => /[.!?] /.test(says) === says.endsWith('.'),
+		],
+		[
+			'has no blank around its words, and no part left out',
+			({ description: says = '' }) => says === says.trim() && !says.includes('undefined'),
+		],
+		[
+			'begins with Whether, if it is on or off',
+			({ type, description: says }) => type !== 'boolean' || /^Whether /.test(says ?? ''),
+		],
+		[
+			'has a name in title case, with its unit',
+			({ type, name: of, displayName }) =>
+				type === 'notice' || (/^[A-Z]/.test(displayName) && displayName.endsWith(UNITS[of] ?? '')),
+		],
+		[
+			'is a list that can be searched or an ID, if it is a model',
+			({ type, modes }) =>
+				type !== 'resourceLocator' ||
+				(modes?.map((mode) => mode.name).join() === 'list,id' &&
+					modes[0]?.typeOptions?.searchListMethod === 'searchModels' &&
+					modes[0].typeOptions.searchable === true),
+		],
+	])('each field %s', (_rule, holds) => {
+		const broken = withInner(properties).filter(([, field]) => !holds(field));
+		expect(broken.map(([path]) => path)).toEqual([]);
 	});
 
-	test('writes descriptions as sentences and booleans as questions', () => {
-		for (const { description: says, type, displayName } of all) {
-			if (says === undefined) continue;
-			expect(says).toMatch(/^\S/);
-			expect(says).not.toMatch(/\s$|undefined/);
-			// One sentence has no full stop, several have.
-			if (!/[.!?] /.test(says)) expect(says).not.toMatch(/\.$/);
-			else expect(says).toMatch(/\.$/);
-			if (type === 'boolean') expect(says).toMatch(/^Whether /);
-			expect(displayName).toMatch(/^[A-Z]/);
-		}
+	test('names no field twice in one view', () => {
+		const views = properties.map((field) => JSON.stringify([field.name, field.displayOptions]));
+		expect(new Set(views).size).toBe(views.length);
 	});
+});
 
-	test('makes the unit part of the name of each option that has one', () => {
-		for (const { name: of, displayName } of all) {
-			if (['timeout', 'idleTimeout', 'maxWait', 'pollInterval'].includes(of)) {
-				expect(displayName).toMatch(/\(Seconds\)$/);
-			}
-			if (of === 'maxFileSize') expect(displayName).toMatch(/\(MB\)$/);
-		}
-	});
-
-	test('lets each model be picked from a searchable list or given by its ID', () => {
-		const pickers = all.filter(({ type }) => type === 'resourceLocator');
-		expect(pickers.length).toBeGreaterThan(0);
-		for (const { modes } of pickers) {
-			expect(modes?.map((mode) => mode.name)).toEqual(['list', 'id']);
-			expect(modes?.[0]?.typeOptions).toEqual({
-				searchListMethod: 'searchModels',
-				searchable: true,
-			});
-		}
-		expect(node.methods?.listSearch?.searchModels).toEqual(expect.any(Function));
-	});
-
-	test('needs the credential, is a tool for agents, and has one input and one output', () => {
-		expect(description.credentials).toEqual([{ name: 'modelAccessApi', required: true }]);
-		expect(description.usableAsTool).toBe(true);
-		expect(description.inputs).toEqual(['main']);
-		expect(description.outputs).toEqual(['main']);
-		expect(description.version).toBe(1);
-		expect(description.name).toBe(name);
-	});
-
-	test.each(
-		Object.entries(TABLE[name]!).flatMap(([resource, operations]) =>
-			Object.keys(operations).map((operation): [string, string] => [resource, operation]),
-		),
-	)('shows under its name what it is set to: %s, %s', (resource, operation) => {
-		const { workflow, node: placed } = prepareNode({ node, parameters: { resource, operation } });
-		const subtitle = workflow.expression.getSimpleParameterValue(
-			placed,
-			description.subtitle,
-			'manual',
-			{},
-		);
-		expect(subtitle).toBe(`${operation}: ${resource}`);
-	});
-
-	test('has its icons, light and dark, and its codex beside it', () => {
-		const here = join(__dirname, '../../nodes', folder);
-		const icon = description.icon as { light: string; dark: string };
-		for (const file of [icon.light, icon.dark]) {
-			expect(readFileSync(join(here, file.replace('file:', '')), 'utf8')).toContain('<svg');
-		}
-		const codex = JSON.parse(readFileSync(join(here, `${folder}.node.json`), 'utf8')) as {
-			node: string;
-			categories: string[];
-			alias: string[];
-		};
-		expect(codex.node).toBe(`n8n-nodes-model-access.${name}`);
-		expect(codex.categories).toEqual(['AI']);
-		expect(codex.alias.length).toBeGreaterThan(5);
-	});
-
-	test('has an output preview for each operation', () => {
-		const here = join(__dirname, '../../nodes', folder, '__schema__/v1.0.0');
-		for (const [resource, operations] of Object.entries(TABLE[name]!)) {
-			for (const operation of Object.keys(operations)) {
-				const file = join(here, resource, `${operation}.json`);
-				expect([file, existsSync(file)]).toEqual([file, true]);
-				const schema = JSON.parse(readFileSync(file, 'utf8')) as { type: string };
-				expect(schema.type).toBe('object');
-			}
-		}
-	});
-
-	test('is complete as it comes from the panel, but for what only the user knows', () => {
-		const missing: Record<string, string[]> = {};
-		for (const [resource, operations] of Object.entries(TABLE[name]!)) {
-			for (const operation of Object.keys(operations)) {
-				const parameters =
-					NodeHelpers.getNodeParameters(
-						description.properties,
-						{ resource, operation },
-						true,
-						false,
-						null,
-						description,
-					) ?? {};
-				const placed = { ...prepareNode({ node }).node, parameters } as INode;
-				const issues = NodeHelpers.getNodeParametersIssues(
-					description.properties,
-					placed,
-					description,
-				);
-				missing[operation] = Object.keys(issues?.parameters ?? {}).sort();
-			}
-		}
-		expect(missing).toEqual(
-			name === 'modelAccess'
-				? { getAll: [], create: ['model', 'prompt'] }
-				: {
-						generate: ['model', 'prompt'],
-						edit: ['model', 'prompt'],
-						get: ['taskId'],
-						wait: ['taskId'],
-					},
-		);
-	});
+test('the chat model has its options from Response → Create, with the same words', () => {
+	const optionsOf = (properties: INodeProperties[]) =>
+		properties.find(({ name }) => name === 'options')?.options ?? [];
+	const { properties } = new LmChatModelAccess().description;
+	expect(optionsOf(create.properties)).toEqual(expect.arrayContaining(optionsOf(properties)));
 });
 
 test('the credential hides the key and shows what an address looks like', () => {
-	const { name, properties, test: check, documentationUrl, icon } = new ModelAccessApi();
+	const { name, properties, test: check, documentationUrl } = new ModelAccessApi();
+	const field = { type: 'string', required: true, default: '' };
 	expect(name).toBe('modelAccessApi');
-	expect(properties.map((property) => property.name)).toEqual(['apiKey', 'baseUrl']);
-	expect(properties[0]).toMatchObject({
-		type: 'string',
-		typeOptions: { password: true },
-		required: true,
-		default: '',
-	});
-	expect(properties[1]).toMatchObject({
-		type: 'string',
-		required: true,
-		default: '',
-		placeholder: 'https://api.example.com/v1',
-	});
+	expect(properties).toMatchObject([
+		{ ...field, name: 'apiKey', typeOptions: { password: true } },
+		{ ...field, name: 'baseUrl', placeholder: 'https://api.example.com/v1' },
+	]);
 	expect(check.request).toMatchObject({ url: '/models' });
 	expect(documentationUrl).toMatch(/^https:\/\//);
-	for (const file of Object.values(icon)) {
-		const path = join(__dirname, '../../credentials', file.replace('file:', ''));
-		expect(readFileSync(path, 'utf8')).toContain('<svg');
-	}
 });
-
-/** Properties of every depth: those in collections as well. */
-function everyProperty(properties: INodeProperties[]): INodeProperties[] {
-	return properties.flatMap((property) => {
-		if (property.type === 'collection') return [property, ...everyProperty(optionsOf(property))];
-		if (property.type === 'fixedCollection') {
-			const groups = (property.options ?? []) as INodePropertyCollection[];
-			return [property, ...groups.flatMap(({ values }) => everyProperty(values))];
-		}
-		return [property];
-	});
-}

@@ -1,7 +1,12 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import type { Gateway, ImageTask } from '../../gateway';
-import { runWorkflow, type RunWorkflowOptions, type WorkflowRun } from '../../scripts/engine/index';
+import { pictureBelongsTo, type Gateway, type ImageTask } from '../../gateway';
+import {
+	readBinary,
+	runWorkflow,
+	type RunWorkflowOptions,
+	type WorkflowRun,
+} from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import { imageNode, textNode, type Story } from './arrange';
 
@@ -28,7 +33,7 @@ export type WorkflowOptions = Pick<
 };
 
 /** Runs nodes behind a trigger called Start, in n8n's engine, on the story's clock. */
-export async function runNodes(
+async function runNodes(
 	story: Story,
 	nodes: Placed[],
 	{ items, wires = inRow(['Start', ...nodes.map(({ name }) => name)]), ...rest }: WorkflowOptions,
@@ -66,80 +71,63 @@ export async function runNodes(
 const inRow = (names: string[]): Wires =>
 	Object.fromEntries(names.slice(0, -1).map((name, index) => [name, [[names[index + 1]!]]]));
 
+/** {@link runNodes}, its tasks {@link checkTasks checked} over the workflow as a whole. */
+export async function runChecked(
+	story: Story,
+	nodes: Placed[],
+	{ repeats, ...options }: WorkflowOptions & { repeats?: number } = {},
+): Promise<WorkflowRun> {
+	return await checkTasks(
+		story.gateway,
+		async () => await runNodes(story, nodes, options),
+		({ data: { resultData }, error }) => [resultData.runData, error && errorOf(error as Error)],
+		repeats,
+	);
+}
+
+/** The same story; each run of its image node is {@link checkTasks checked}. */
+export function checkingTasks(story: Story): Story {
+	return {
+		...story,
+		image: async (...given) =>
+			await checkTasks(
+				story.gateway,
+				async () => await story.image(...given),
+				({ outputs }) => outputs,
+			),
+		imageError: async (...given) =>
+			await checkTasks(
+				story.gateway,
+				async () => await story.imageError(...given),
+				({ error }) => errorOf(error),
+			),
+	};
+}
+
 /**
- * Compares what a gateway accepted with what the nodes said of it, run by run: no request is
- * accepted twice, and each accepted task's ID is in the output or the error. A task that failed may
- * be followed by another one, and need not be named then: there is nothing to fetch, now or later.
+ * Compares what a gateway accepted with what a run says of it: no request is accepted twice, and
+ * each accepted task's ID is in the output or the error. A task that failed may be followed by
+ * another one and need not be named: there is nothing to fetch.
  *
  * Each item of a run has to have a request of its own, by which a task is told from the others.
+ * @param left what the run left behind for its user
+ * @param repeats how often the same request is wanted
  */
-export class TaskBooks {
-	/** How many tasks were accepted in all runs. */
-	accepted = 0;
-	/** What was not as it should be. */
-	readonly problems: string[] = [];
-
-	/** The same story, its runs of the image node looked at. */
-	follow(story: Story): Story {
-		const { gateway } = story;
-		return {
-			...story,
-			image: async (...given) =>
-				await this.over(
-					gateway,
-					async () => await story.image(...given),
-					({ outputs }) => outputs,
-				),
-			imageError: async (...given) =>
-				await this.over(
-					gateway,
-					async () => await story.imageError(...given),
-					({ error }) => errorOf(error),
-				),
-		};
-	}
-
-	/** {@link runNodes}, the workflow looked at as a whole. */
-	async workflow(
-		story: Story,
-		nodes: Placed[],
-		{ repeats, ...options }: WorkflowOptions & { repeats?: number } = {},
-	): Promise<WorkflowRun> {
-		return await this.over(
-			story.gateway,
-			async () => await runNodes(story, nodes, options),
-			({ data: { resultData }, error }) => [resultData.runData, error && errorOf(error as Error)],
-			repeats,
-		);
-	}
-
-	/**
-	 * Looks at one run.
-	 * @param left what the run left behind for its user
-	 * @param repeats how often the same request is wanted
-	 */
-	async over<T>(
-		{ tasks, requests }: Gateway,
-		work: () => Promise<T>,
-		left: (result: T) => unknown,
-		repeats = 1,
-	): Promise<T> {
-		const before = tasks.length;
-		const result = await work();
-		const made = tasks.slice(before);
-		this.accepted += made.length;
-		const text = JSON.stringify(left(result));
-		const alive = made.filter(({ failure }) => !failure);
-		for (const { id } of alive) {
-			if (!text.includes(id)) this.problems.push(`Task ${id} is lost`);
-		}
-		const bodies = alive.map((task) => bodyOf(task, requests));
-		for (const body of new Set(bodies)) {
-			const times = bodies.filter((other) => other === body).length;
-			if (times > repeats) this.problems.push(`Accepted ${times} times: ${body}`);
-		}
-		return result;
-	}
+async function checkTasks<T>(
+	{ tasks, requests }: Gateway,
+	work: () => Promise<T>,
+	left: (result: T) => unknown,
+	repeats = 1,
+): Promise<T> {
+	const before = tasks.length;
+	const result = await work();
+	const text = JSON.stringify(left(result));
+	const alive = tasks.slice(before).filter(({ failure }) => !failure);
+	const bodies = alive.map((task) => bodyOf(task, requests));
+	const times = (body: unknown) => bodies.filter((other) => other === body).length;
+	expect(alive.filter(({ id }) => !text.includes(id))).toEqual([]);
+	expect(bodies.filter((body) => times(body) > repeats)).toEqual([]);
+	return result;
 }
 
 const bodyOf = ({ requestId }: ImageTask, requests: Gateway['requests']) =>
@@ -147,3 +135,18 @@ const bodyOf = ({ requestId }: ImageTask, requests: Gateway['requests']) =>
 
 /** What n8n shows of an error, and what it saves. */
 const errorOf = (error: Error) => [error.message, error];
+
+/** Checks that each item has a file with the picture of its prompt, and returns the files. */
+export async function expectPictures(
+	items: INodeExecutionData[],
+	prompts: string[],
+	field = 'data',
+): Promise<Buffer[]> {
+	const files = await Promise.all(
+		items.map(async ({ binary }) => await readBinary(binary?.[field])),
+	);
+	expect(files.map((file, n) => pictureBelongsTo(prompts[n] ?? '', file))).toEqual(
+		prompts.map(() => true),
+	);
+	return files;
+}

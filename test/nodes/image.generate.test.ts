@@ -1,26 +1,19 @@
 import type { IDataObject } from 'n8n-workflow';
-import { pictureBelongsTo, sizeOf } from '../../gateway';
-import { readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
-import { byId, generateImage, itemsOf, startStory, type Story } from './arrange';
+import { sizeOf } from '../../gateway';
+import { storeBinaryInMemory } from '../../scripts/engine/index';
+import { byId, generateImage, itemsOf, numbered, startStory, type Story } from './arrange';
+import { checkingTasks, expectPictures } from './image.arrange';
 
 let story: Story;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
+	story = checkingTasks(await startStory());
 });
 afterEach(async () => await story.close());
 
 /** The bodies of the submits that reached the gateway. */
 const submits = () =>
 	story.gateway.requests.filter(({ route }) => route === 'generations').map(({ body }) => body);
-
-/** Submits once with these options, without waiting, and returns the one body that was sent. */
-async function sentWith(options: IDataObject, given: IDataObject = {}, json: IDataObject = {}) {
-	const parameters = generateImage({ waitForCompletion: false, ...given, options });
-	await story.image(parameters, { items: itemsOf(json) });
-	expect(story.gateway.count()).toBe(1);
-	return submits()[0];
-}
 
 describe('What Image → Generate sends', () => {
 	test('is model and prompt only, where nothing else is set', async () => {
@@ -29,6 +22,7 @@ describe('What Image → Generate sends', () => {
 		const [submit, ...polls] = story.gateway.requests;
 		expect(submit).toMatchObject({ method: 'POST', path: '/v1/images/generations/async' });
 		expect(submit?.headers['content-type']).toMatch(/^application\/json/);
+		expect(submit?.headers.accept).toBe('application/json');
 		expect(submit?.body).toEqual({ model: 'aurora-image-1', prompt: 'A boat' });
 		expect(polls.map(({ method, path }) => `${method} ${path}`)).toEqual(
 			Array(2).fill(`GET /v1/images/tasks/${story.gateway.tasks[0]?.id}`),
@@ -36,24 +30,21 @@ describe('What Image → Generate sends', () => {
 	});
 
 	test.each<[string, IDataObject, object]>([
-		['a size', { size: '640x480' }, { size: '640x480' }],
-		['the size auto', { size: 'auto' }, { size: 'auto' }],
-		['a quality', { quality: 'high' }, { quality: 'high' }],
-		['a background', { background: 'transparent' }, { background: 'transparent' }],
-		['a file format', { outputFormat: 'webp' }, { output_format: 'webp' }],
-		['a number of images', { n: 3 }, { n: 3 }],
-		['a number of images as text', { n: '={{ "2" }}' }, { n: 2 }],
-		['an extra body', { extraBody: '{ "style": "vivid" }' }, { style: 'vivid' }],
 		[
-			'an extra body of an expression',
-			{ extraBody: '={{ { user: $json.user } }}' },
-			{ user: 'u1' },
+			'each option',
+			{ size: 'auto', n: 3, quality: 'high', background: 'transparent', outputFormat: 'webp' },
+			{ size: 'auto', n: 3, quality: 'high', background: 'transparent', output_format: 'webp' },
 		],
-		['an empty size', { size: '' }, {}],
-		['an empty extra body', { extraBody: '' }, {}],
-		['stream switched off', { extraBody: '{ "stream": false }' }, { stream: false }],
+		['a number of images as text', { n: '={{ "2" }}' }, { n: 2 }],
 		[
-			'what only concerns the node',
+			'an extra body, which wins over the fields above it',
+			{ size: '64x64', extraBody: '{ "size": "32x32", "stream": false, "style": "vivid" }' },
+			{ size: '32x32', stream: false, style: 'vivid' },
+		],
+		['an extra body of an expression', { extraBody: '={{ { user: $json.user } }}' }, { user: 'u' }],
+		['nothing that is empty', { size: '', extraBody: '' }, {}],
+		[
+			'nothing that only concerns the node',
 			{
 				fileName: 'x',
 				maxFileSize: 1,
@@ -67,116 +58,51 @@ describe('What Image → Generate sends', () => {
 			{},
 		],
 	])('carries %s', async (_name, options, expected) => {
-		expect(await sentWith(options, {}, { user: 'u1' })).toEqual({
-			model: 'aurora-image-1',
-			prompt: 'A boat',
-			...expected,
-		});
-	});
-
-	test('lets the extra body win over the fields above it', async () => {
-		const body = await sentWith({ size: '64x64', extraBody: '{ "size": "32x32", "n": 2 }' });
-		expect(body).toEqual({ model: 'aurora-image-1', prompt: 'A boat', size: '32x32', n: 2 });
-	});
-
-	test('follows expressions for each item', async () => {
-		await story.image(
-			generateImage({
-				model: byId('={{ $json.model }}'),
-				prompt: '=A {{ $json.what }}',
-				waitForCompletion: false,
-				options: { size: '={{ $json.size }}', concurrency: 1 },
-			}),
-			{
-				items: itemsOf(
-					{ model: 'aurora-image-1', what: 'boat', size: '16x16' },
-					{ model: 'aurora-omni-1', what: 'tree', size: 'auto' },
-				),
-			},
-		);
-		expect(submits()).toEqual([
-			{ model: 'aurora-image-1', prompt: 'A boat', size: '16x16' },
-			{ model: 'aurora-omni-1', prompt: 'A tree', size: 'auto' },
-		]);
+		const parameters = generateImage({ waitForCompletion: false, options });
+		await story.image(parameters, { items: itemsOf({ user: 'u' }) });
+		expect(submits()).toEqual([{ model: 'aurora-image-1', prompt: 'A boat', ...expected }]);
 	});
 });
 
-describe('What Image → Generate refuses before anything is sent', () => {
-	const size = /^Size is neither auto nor <width>x<height>$/;
+test('a bad value of a field or option is named, and its item is not sent', async () => {
+	// Each item has one bad value; what the parts of the client refuse is in rare-errors.test.ts.
+	const rows: Array<[IDataObject, string]> = [
+		[{ prompt: '' }, 'Prompt is empty'],
+		[{ prompt: 7 }, 'Prompt is not a text'],
+		[{ extraBody: '{ "size": "big" }' }, 'Size is neither auto nor <width>x<height>'],
+		[{ n: 0 }, 'Number of Images is below 1'],
+		[{ n: 'two' }, 'Number of Images is not a number'],
+		[{ pollInterval: 'soon' }, 'Poll Interval is not a number'],
+		[{ pollInterval: 0.5 }, 'Poll Interval is below 1'],
+		[{ maxWait: 'long' }, 'Max Wait is not a number'],
+		[{ maxWait: -1 }, 'Max Wait is below 0'],
+		[{ maxFileSize: 'big' }, 'Max File Size is not a number'],
+		[{ maxFileSize: -1 }, 'Max File Size is below 0'],
+		[{ timeout: 'x' }, 'Timeout is not a number'],
+		[{ maxRetries: -1 }, 'Max Retries is below 0'],
+	];
+	const names = [
+		'extraBody',
+		'n',
+		'pollInterval',
+		'maxWait',
+		'maxFileSize',
+		'timeout',
+		'maxRetries',
+	];
+	const run = await story.image(
+		generateImage({
+			prompt: '={{ $json.prompt ?? "A boat" }}',
+			options: Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`])),
+		}),
+		{ items: itemsOf(...rows.map(([json]) => json)), onError: 'continueRegularOutput' },
+	);
 
-	test.each<[string, IDataObject, RegExp]>([
-		['no model', { model: byId('') }, /^Model is empty$/],
-		['an empty prompt', { prompt: '' }, /^Prompt is empty$/],
-		['a prompt of white space', { prompt: ' \n ' }, /^Prompt is empty$/],
-		['a prompt that is not there', { prompt: '={{ $json.missing }}' }, /^Prompt is empty$/],
-		['a prompt that is a number', { prompt: '={{ 7 }}' }, /^Prompt is not a text$/],
-		['a size in words', { options: { size: 'large' } }, size],
-		['a size of one side', { options: { size: '1024' } }, size],
-		['a size with spaces', { options: { size: '64 x 64' } }, size],
-		['a size with a zero', { options: { size: '0x64' } }, size],
-		['a size of a product', { options: { size: '64*64' } }, size],
-		['a size in the extra body', { options: { extraBody: '{ "size": "big" }' } }, size],
-		[
-			'a demand to stream',
-			{ options: { extraBody: '{ "stream": true }' } },
-			/^Extra Body asks to stream/,
-		],
-		[
-			'a demand to stream as text',
-			{ options: { extraBody: '{ "stream": "true" }' } },
-			/^Extra Body asks to stream/,
-		],
-		['a broken extra body', { options: { extraBody: '{ x }' } }, /^Extra Body is not valid JSON/],
-		['a number of images of 0', { options: { n: '={{ 0 }}' } }, /^Number of Images is below 1$/],
-		[
-			'a number of images in words',
-			{ options: { n: '={{ "two" }}' } },
-			/^Number of Images is not a number$/,
-		],
-		['an empty binary field', { binaryPropertyName: ' ' }, /^Put Output File in Field is empty$/],
-		[
-			'a poll interval in words',
-			{ options: { pollInterval: '={{ "soon" }}' } },
-			/^Poll Interval is not a number$/,
-		],
-		[
-			'a poll interval below 0',
-			{ options: { pollInterval: '={{ -1 }}' } },
-			/^Poll Interval is below/,
-		],
-		[
-			'a longest wait in words',
-			{ options: { maxWait: '={{ "long" }}' } },
-			/^Max Wait is not a number$/,
-		],
-		['a longest wait below 0', { options: { maxWait: '={{ -1 }}' } }, /^Max Wait is below/],
-		[
-			'a file size in words',
-			{ options: { maxFileSize: '={{ "big" }}' } },
-			/^Max File Size is not a number$/,
-		],
-		['a file size below 0', { options: { maxFileSize: '={{ -1 }}' } }, /^Max File Size is below/],
-		['a time-out in words', { options: { timeout: '={{ "x" }}' } }, /^Timeout is not a number$/],
-		['a time-out of 0', { options: { timeout: '={{ 0 }}' } }, /^Timeout is 0$/],
-		[
-			'retries in words',
-			{ options: { maxRetries: '={{ "x" }}' } },
-			/^Max Retries is not a number$/,
-		],
-		['retries below 0', { options: { maxRetries: '={{ -1 }}' } }, /^Max Retries is below 0$/],
-		['a concurrency of 0', { options: { concurrency: '={{ 0 }}' } }, /^Concurrency is below 1$/],
-	])('%s, naming the field', async (_name, given, message) => {
-		const run = await story.imageError(generateImage(given));
-
-		expect(run.error.message).toMatch(message);
-		expect(run.error).toMatchObject({
-			name: 'NodeOperationError',
-			context: { itemIndex: 0 },
-			description: expect.stringMatching(/\w{3,}.*\.$/) as string,
-		});
-		expect(story.gateway.count()).toBe(0);
-		expect(story.gateway.tasks).toHaveLength(0);
-	});
+	expect(run.items.map(({ json }) => json.error)).toEqual(rows.map(([, message]) => message));
+	expect(run.items.map(({ pairedItem }) => pairedItem)).toEqual(
+		rows.map((_row, item) => ({ item })),
+	);
+	expect(story.gateway.count()).toBe(0);
 });
 
 describe('What Image → Generate returns', () => {
@@ -184,10 +110,10 @@ describe('What Image → Generate returns', () => {
 		const run = await story.image(generateImage({ options: { size: '40x30' } }));
 
 		const task = story.gateway.tasks[0]!;
-		const [item] = run.items;
-		const png = await readBinary(item?.binary?.data);
+		const [png] = await expectPictures(run.items, ['A boat']);
 		const url = `${story.gateway.storageUrl}${story.gateway.storageRequests[0]?.path}`;
 		const created = task.createdAt / 1000;
+		const [item] = run.items;
 		expect(run.items).toHaveLength(1);
 		expect(item?.pairedItem).toEqual({ item: 0 });
 		expect(item?.json).toEqual({
@@ -203,192 +129,117 @@ describe('What Image → Generate returns', () => {
 			expires_at: created + 24 * 3600,
 			http_status: 200,
 			image: { url, revised_prompt: 'A boat, in soft light' },
-			file: { name: `${task.id}.png`, mime_type: 'image/png', size: png.length },
+			file: { name: `${task.id}.png`, mime_type: 'image/png', size: png?.length },
 		});
-		expect(Object.keys(item?.binary ?? {})).toEqual(['data']);
-		expect(item?.binary?.data).toMatchObject({
-			fileName: `${task.id}.png`,
-			mimeType: 'image/png',
-			fileExtension: 'png',
+		expect(item?.binary).toEqual({
+			data: expect.objectContaining({
+				fileName: `${task.id}.png`,
+				mimeType: 'image/png',
+				fileExtension: 'png',
+			}) as object,
 		});
-		expect(sizeOf(png)).toEqual({ width: 40, height: 30 });
-		expect(pictureBelongsTo('A boat', png)).toBe(true);
+		expect(sizeOf(png!)).toEqual({ width: 40, height: 30 });
 	});
 
-	test('is an item for each of several pictures', async () => {
+	test('is an item for each of several pictures, each with a file and address of its own', async () => {
 		const run = await story.image(generateImage({ options: { n: 3 } }));
 
 		const id = story.gateway.tasks[0]?.id;
-		const files = await Promise.all(run.items.map(({ binary }) => readBinary(binary?.data)));
-		expect(run.items.map(({ json }) => [json.image_index, json.image_count])).toEqual([
-			[0, 3],
-			[1, 3],
-			[2, 3],
-		]);
-		expect(run.items.map(({ binary }) => binary?.data?.fileName)).toEqual(
-			[0, 1, 2].map((index) => `${id}-${index}.png`),
+		expect(
+			run.items.map(({ json, binary, pairedItem }) => ({
+				place: [json.image_index, json.image_count],
+				name: binary?.data?.fileName,
+				pairedItem,
+			})),
+		).toEqual(
+			[0, 1, 2].map((index) => ({
+				place: [index, 3],
+				name: `${id}-${index}.png`,
+				pairedItem: { item: 0 },
+			})),
 		);
 		expect(new Set(run.items.map(({ json }) => json.image_url)).size).toBe(3);
+		const files = await expectPictures(run.items, ['A boat', 'A boat', 'A boat']);
 		expect(new Set(files.map((file) => file.toString('base64'))).size).toBe(3);
-		expect(files.every((file) => pictureBelongsTo('A boat', file))).toBe(true);
-		expect(run.items.every(({ pairedItem }) => JSON.stringify(pairedItem) === '{"item":0}')).toBe(
-			true,
-		);
 	});
 
 	test('is the 202 and the time to wait where Wait for Completion is off', async () => {
 		const run = await story.image(generateImage({ waitForCompletion: false }));
 
-		const [task] = story.gateway.tasks;
-		const created = task!.createdAt / 1000;
+		const { id, createdAt } = story.gateway.tasks[0]!;
 		expect(run.items).toEqual([
 			{
 				json: {
-					id: task?.id,
-					task_id: task?.id,
+					id,
+					task_id: id,
 					object: 'image.generation.task',
 					status: 'processing',
-					created_at: created,
-					expires_at: created + 24 * 3600,
-					poll_url: `/v1/images/tasks/${task?.id}`,
+					created_at: createdAt / 1000,
+					expires_at: createdAt / 1000 + 24 * 3600,
+					poll_url: `/v1/images/tasks/${id}`,
 					retry_after: 3,
 				},
 				pairedItem: { item: 0 },
 			},
 		]);
+		expect(run.uiMessages).toEqual([[`Image task ${id}: processing`]]);
 		expect(story.gateway.count()).toBe(1);
 		expect(story.time.waits).toEqual([]);
-	});
-
-	test('has no retry_after where the gateway named none', async () => {
-		story.gateway.settings.intercept = ({ reply }) => {
-			if (reply) delete reply.headers['Retry-After'];
-			return undefined;
-		};
-		const run = await story.image(generateImage({ waitForCompletion: false }));
-		expect(run.items[0]?.json).not.toHaveProperty('retry_after');
 	});
 
 	test('is the URL alone where Download Images is off', async () => {
 		const run = await story.image(generateImage({ downloadImages: false, options: { n: 2 } }));
 
 		expect(run.items).toHaveLength(2);
-		for (const [index, item] of run.items.entries()) {
-			expect(item.binary).toBeUndefined();
-			expect(item.json).not.toHaveProperty('file');
-			expect(item.json).toMatchObject({
-				status: 'completed',
-				image_index: index,
-				image_url: expect.stringContaining(`/${index}.png?`) as string,
-			});
+		for (const [index, { json, binary }] of run.items.entries()) {
+			expect(binary).toBeUndefined();
+			expect(json).not.toHaveProperty('file');
+			expect([json.status, json.image_index]).toEqual(['completed', index]);
+			expect(json.image_url).toContain(`/${index}.png?`);
 		}
 		expect(story.gateway.storageRequests).toHaveLength(0);
 	});
 
-	test('has the file in the field that was asked for', async () => {
-		const run = await story.image(generateImage({ binaryPropertyName: '={{ $json.field }}' }), {
-			items: itemsOf({ field: 'cover' }, { field: ' back ' }),
-		});
-		expect(run.items.map(({ binary }) => Object.keys(binary ?? {}))).toEqual([['cover'], ['back']]);
-	});
-
-	test('takes image_url where the result lists no picture', async () => {
-		story.gateway.settings.intercept = ({ reply, route }) => {
-			if (reply && route === 'task') {
-				const body = JSON.parse(String(reply.body)) as IDataObject;
-				delete body.result;
-				reply.body = JSON.stringify(body);
-			}
-			return undefined;
-		};
-		const { items } = await story.image(generateImage());
-
-		expect(items).toHaveLength(1);
-		expect(pictureBelongsTo('A boat', await readBinary(items[0]?.binary?.data))).toBe(true);
-	});
-
-	test('keeps the gateway’s own fields of a picture', async () => {
-		story.gateway.settings.intercept = ({ reply, route }) => {
-			if (reply && route === 'task') {
-				reply.body = String(reply.body).replaceAll(
-					'"revised_prompt":',
-					'"seed":7,"revised_prompt":',
-				);
-			}
-			return undefined;
-		};
-		const { items } = await story.image(generateImage());
-		expect(items[0]?.json.image).toMatchObject({
-			seed: 7,
-			revised_prompt: 'A boat, in soft light',
-		});
-	});
-});
-
-describe('File Name', () => {
-	test.each<[string, string, number, string[]]>([
-		['a plain name', 'boat', 1, ['boat.png']],
-		['a name with the right extension', 'boat.png', 1, ['boat.png']],
-		['a name with another image extension', 'boat.jpg', 1, ['boat.png']],
-		['a dot that is no extension', 'v1.2', 1, ['v1.2.png']],
-		['{index}', 'boat-{index}', 2, ['boat-0.png', 'boat-1.png']],
-		['{index} and an extension', '{index}_boat.png', 2, ['0_boat.png', '1_boat.png']],
-		['several pictures without {index}', 'boat', 2, ['boat-0.png', 'boat-1.png']],
-		['an expression', '=boat-{{ $json.sku }}-{index}', 1, ['boat-A7-0.png']],
-		['folders', '../etc/passwd', 1, ['_etc_passwd.png']],
-	])('may be %s', async (_name, fileName, n, expected) => {
-		const run = await story.image(generateImage({ options: { fileName, n } }), {
-			items: itemsOf({ sku: 'A7' }),
-		});
-		expect(run.items.map(({ binary }) => binary?.data?.fileName)).toEqual(expected);
+	test('follows expressions for each item, also for field and name of the file', async () => {
+		const run = await story.image(
+			generateImage({
+				model: byId('={{ $json.model }}'),
+				prompt: '=A boat for {{ $json.sku }}',
+				binaryPropertyName: '={{ $json.field }}',
+				options: { n: 2, fileName: '=boat-{{ $json.sku }}-{index}', concurrency: 1 },
+			}),
+			{
+				items: itemsOf(
+					{ model: 'aurora-image-1', sku: 'A', field: 'cover' },
+					{ model: 'aurora-omni-1', sku: 'B', field: ' back ' },
+				),
+			},
+		);
+		expect(submits()).toEqual([
+			{ model: 'aurora-image-1', prompt: 'A boat for A', n: 2 },
+			{ model: 'aurora-omni-1', prompt: 'A boat for B', n: 2 },
+		]);
+		const expected = ['boat-A-0.png', 'boat-A-1.png', 'boat-B-0.png', 'boat-B-1.png'];
 		expect(run.items.map(({ json }) => (json.file as IDataObject).name)).toEqual(expected);
+		expect(
+			run.items.map(({ binary = {} }) =>
+				Object.entries(binary).map(([field, { fileName }]) => [field, fileName]),
+			),
+		).toEqual(expected.map((name, index) => [[index < 2 ? 'cover' : 'back', name]]));
 	});
-});
-
-describe('The picture in n8n’s storage', () => {
-	test('lies on disk in filesystem mode, and the item only points to it', async () => {
-		const storage = await storeBinaryOnDisk();
-		try {
-			const run = await story.image(generateImage({ options: { n: 2, size: '50x20' } }));
-
-			const entries = run.items.map(({ binary }) => binary?.data);
-			expect(entries.every((entry) => entry?.id?.startsWith('filesystem'))).toBe(true);
-			expect(JSON.stringify(entries).length).toBeLessThan(1000);
-			expect((await storage.files()).filter((file) => !file.endsWith('.metadata'))).toHaveLength(2);
-			for (const entry of entries) {
-				const png = await readBinary(entry);
-				expect(sizeOf(png)).toEqual({ width: 50, height: 20 });
-				expect(pictureBelongsTo('A boat', png)).toBe(true);
-			}
-		} finally {
-			await storage.remove();
-		}
-	});
-});
-
-test('every step of a task is told to the editor once, and to the log each time', async () => {
-	const run = await story.image(generateImage({ options: { pollInterval: 1 } }));
-
-	const id = story.gateway.tasks[0]?.id;
-	expect(run.uiMessages).toEqual([
-		[`Image task ${id}: processing`],
-		[`Image task ${id}: completed`],
-	]);
-	expect(run.logs.filter(({ message }) => message.includes(`${id} is processing`))).toHaveLength(2);
 });
 
 test('the log names each accepted task before its wait begins, since it outlives the process', async () => {
-	const run = await story.image(generateImage(), { items: itemsOf({}, {}) });
+	const prompt = '=Picture {{ $json.n }}';
+	const { logs } = await story.image(generateImage({ prompt }), { items: numbered(2) });
 
-	const messages = run.logs.map(({ message }) => message);
-	const ids = story.gateway.tasks.map(({ id }) => id);
-	expect(ids).toHaveLength(2);
-	for (const id of ids) {
-		const [first] = run.logs.filter(({ message }) => message.includes(id));
+	expect(story.gateway.tasks).toHaveLength(2);
+	for (const { id, request } of story.gateway.tasks) {
+		const [first] = logs.filter(({ message }) => message.includes(id));
+		const item = request.prompt.replace('Picture', 'item');
 		expect(first?.level).toBe('info');
-		expect(first?.message).toMatch(
-			/^Execution \S+, node "[^"]+", item [01]: image task \S+ was accepted$/,
-		);
+		expect(first?.message).toMatch(/^Execution \S+, node "[^"]+", /);
+		expect(first?.message).toContain(`, ${item}: image task ${id} was accepted`);
 	}
-	expect(messages.filter((message) => message.endsWith('was accepted'))).toHaveLength(2);
+	expect(logs.filter(({ message }) => message.endsWith('was accepted'))).toHaveLength(2);
 });

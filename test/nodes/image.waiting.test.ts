@@ -1,398 +1,399 @@
 import type { IDataObject } from 'n8n-workflow';
-import { errorReply, type Exchange, type Fault } from '../../gateway';
-import { newRecord, storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
+import { errorReply, type Fault } from '../../gateway';
+import {
+	newRecord,
+	storeBinaryInMemory,
+	storeBinaryOnDisk,
+	type BinaryStorage,
+} from '../../scripts/engine/index';
 import {
 	cancelledAfter,
-	editImage,
 	generateImage,
 	getTask,
-	numbered,
+	itemsOf,
 	shown,
 	startStory,
 	submitted,
 	waitForTask,
 	type Story,
 } from './arrange';
-import { TaskBooks } from './image.arrange';
+import { checkingTasks, expectPictures } from './image.arrange';
 
-const books = new TaskBooks();
+const START = Date.UTC(2026, 0, 1);
+
 let story: Story;
-let start: number;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = books.follow(await startStory({ taskSeconds: 120 }));
-	start = story.time.now();
+	story = checkingTasks(await startStory());
 });
 afterEach(async () => await story.close());
 
-/** What one poll is answered with: a `Retry-After`, none, a status of the task, or a fault. */
+const polls = () => story.gateway.requests.filter(({ route }) => route === 'task');
+
+const polledAt = () => polls().map(({ startedAt }) => (startedAt - START) / 1000);
+
+const seconds = () => (story.time.now() - START) / 1000;
+
+/** An answer to a look: a `Retry-After`, none, a status of the task, or a fault. */
 type Look = { retryAfter?: string; status?: string } | Fault;
 
-const isFault = (look: Look): look is Fault => 'kind' in look;
-
-/**
- * Answers the polls in this order; the one behind them finds the task done. The 202 has the
- * `Retry-After` that is given.
- */
-function script(looks: Look[], ofSubmit: string | null = '3') {
+/** Answers looks in this order; the one behind them finds the task done. */
+function looksFind(...looks: Look[]) {
 	let next = 0;
-	const change = (reply: Exchange['reply'], { retryAfter, status }: Exclude<Look, Fault>) => {
-		if (!reply) return;
-		if (retryAfter === undefined) delete reply.headers['Retry-After'];
-		else reply.headers['Retry-After'] = retryAfter;
-		if (status) reply.body = String(reply.body).replace('"processing"', `"${status}"`);
-	};
+	story.gateway.settings.taskSeconds = 3600;
 	story.gateway.settings.intercept = ({ stage, route, reply }) => {
-		if (route === 'generations' && stage === 'after')
-			change(reply, { retryAfter: ofSubmit ?? undefined });
 		if (route !== 'task') return undefined;
 		const look = looks[next];
 		if (!look) {
 			for (const task of story.gateway.tasks) task.completesAt = story.time.now();
 			return undefined;
 		}
-		if (isFault(look)) {
+		if ('kind' in look) {
 			if (stage === 'before') next++;
 			return stage === 'before' ? look : undefined;
 		}
-		if (stage === 'after') {
-			next++;
-			change(reply, look);
-		}
+		if (!reply) return undefined;
+		next++;
+		delete reply.headers['Retry-After'];
+		if (look.retryAfter) reply.headers['Retry-After'] = look.retryAfter;
+		if (look.status) reply.body = String(reply.body).replace('"processing"', `"${look.status}"`);
 		return undefined;
 	};
 }
 
-/** Seconds between the looks at the task, from the submission on. */
-function waits() {
-	const looks = story.gateway.requests
-		.filter(({ route }) => route === 'task')
-		.map(({ startedAt }) => startedAt);
-	return looks.map((at, index) => (at - (looks[index - 1] ?? start)) / 1000);
-}
+describe('A task is looked at', () => {
+	const after = (retryAfter?: string): Look => ({ retryAfter });
 
-/** An HTTP date so many milliseconds behind the stories’ begin. */
-const dateIn = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toUTCString();
-const LOST: Fault = { kind: 'destroy' };
+	test.each<[string, IDataObject, Look[], number[]]>([
+		['when the 202 and each look ask for it', {}, [after('20'), after('4')], [3, 23, 27]],
+		['when an HTTP date says so', {}, [after(new Date(START + 30_000).toUTCString())], [3, 30]],
+		['at the poll interval', { pollInterval: '={{ "5" }}' }, [after('3'), after('9')], [5, 10, 19]],
+		['no sooner than asked', { pollInterval: 1 }, [after('3'), after('0')], [3, 6, 7]],
+		[
+			'less and less often if not told',
+			{},
+			Array<Look>(4).fill(after()),
+			[3, 6, 10.5, 17.25, 27.375],
+		],
+		[
+			'again after 503, 429 and a lost connection',
+			{},
+			[errorReply(503, { retryAfter: 8 }), errorReply(429), { kind: 'destroy' }, after('6')],
+			[3, 11, 13, 17, 23],
+		],
+	])('%s', async (_name, options, looks, expected) => {
+		looksFind(...looks);
+		const run = await story.image(generateImage({ options }));
 
-describe('Each single wait', () => {
-	const after = (retryAfter?: string, status?: string): Look => ({ retryAfter, status });
-
-	test.each<[string, string | null, Look[], number[]]>([
-		['is that of the header, in seconds', '5', [after('7'), after('4')], [5, 7, 4]],
-		['changes as the header does', '3', [after('20'), after('3'), after('60')], [3, 20, 3, 60]],
-		['is that of the header, as a date', dateIn(9000), [after(dateIn(30_000))], [9, 21]],
-		[
-			'grows by half from 3 s to 15 s where the header is absent',
-			null,
-			Array<Look>(7).fill(after()),
-			[3, 4.5, 6.75, 10.125, 15, 15, 15, 15],
-		],
-		['is no less than the interval for 0', '0', [after('0'), after('0')], [3, 3, 3]],
-		['is no less than the interval for a date gone by', dateIn(-5000), [after(dateIn(0))], [3, 3]],
-		['grows for a negative number, as for none', '-7', [after('-1'), after('-1')], [3, 4.5, 6.75]],
-		['grows for nonsense, as for none', 'soon', [after('3 s'), after('next week')], [3, 4.5, 6.75]],
-		['begins to grow anew behind a header', null, [after(), after('10'), after()], [3, 4.5, 10, 3]],
-		[
-			'goes on over statuses that nobody knows',
-			'3',
-			[
-				after('3', 'queued'),
-				after(undefined, 'in_progress'),
-				after('5', 'COMPLETED'),
-				after('3', '?'),
-			],
-			[3, 3, 3, 5, 3],
-		],
-		[
-			'is that of a 503 or 429 between two looks, then that of the task again',
-			'3',
-			[
-				after('4'),
-				errorReply(503, { retryAfter: 8 }),
-				errorReply(429, { retryAfter: 2 }),
-				after('6'),
-			],
-			[3, 4, 8, 2, 6],
-		],
-		[
-			'backs off over 503, 429 and lost connections that name no time',
-			'3',
-			[errorReply(503), errorReply(429), LOST, after('3')],
-			[3, 1, 2, 4, 3],
-		],
-		[
-			'has retries anew for each look',
-			'3',
-			[LOST, LOST, LOST, after('3'), LOST, LOST, LOST],
-			[3, 1, 2, 4, 3, 1, 2, 4],
-		],
-		['goes on over one 500', '3', [errorReply(500), after('3')], [3, 1, 3]],
-	])('%s', async (_name, ofSubmit, looks, expected) => {
-		script(looks, ofSubmit);
-		const run = await story.image(generateImage());
-
-		expect(waits()).toEqual(expected);
-		expect(run.items[0]?.json.status).toBe('completed');
-		expect(story.gateway.count({ route: 'generations' })).toBe(1);
+		expect(polledAt()).toEqual(expected);
+		await expectPictures(run.items, ['A boat']);
 	});
 
-	test.each<[string, string | null, Look[], number, number[]]>([
-		['the submission’s header', '100', [], 60, []],
-		['a later header', '3', [{ retryAfter: '3' }, { retryAfter: '55' }], 60, [3, 3]],
-		['a date', dateIn(3600_000), [], 60, []],
-		['the growing wait', null, Array<Look>(9).fill({}), 30, [3, 4.5, 6.75, 10.125]],
-	])(
-		'that is larger than what is left is not begun: %s',
-		async (_name, ofSubmit, looks, maxWait, expected) => {
-			script(looks, ofSubmit);
-			const before = story.time.now();
-			const run = await story.imageError(generateImage({ options: { maxWait } }));
-
-			expect(waits()).toEqual(expected);
-			expect(story.time.now() - before).toBe(expected.reduce((sum, wait) => sum + wait, 0) * 1000);
-			expect(run.error.message).toBe('The image was not done within Max Wait');
-			expect(shown(run).description).toMatch(/The next look at it would have been in \d+ s/);
-		},
-	);
-
-	test('ends by the task’s expiry where that is before Max Wait', async () => {
-		story.gateway.settings.taskLifetime = 20;
-		script(Array<Look>(20).fill({ retryAfter: '7' }));
-		const run = await story.imageError(generateImage({ options: { maxWait: 60 } }));
-
-		expect(waits()).toEqual([3, 7, 7]);
-		expect(run.error.message).toBe('The image task is about to expire and is not done');
-		expect(shown(run).description).toContain('2026-01-01T00:00:20.000Z');
-	});
-
-	test('ends by Max Wait where that is before the task’s expiry', async () => {
-		story.gateway.settings.taskLifetime = 60;
-		script(Array<Look>(20).fill({ retryAfter: '7' }));
-		const run = await story.imageError(generateImage({ options: { maxWait: 20 } }));
-
-		expect(waits()).toEqual([3, 7, 7]);
-		expect(run.error.message).toBe('The image was not done within Max Wait');
-		expect(shown(run).description).toContain('2026-01-01T00:01:00.000Z');
-	});
-
-	test('that a 503 asks for and that is larger than what is left ends the waiting, the task named', async () => {
-		script([{ retryAfter: '3' }, errorReply(503, { retryAfter: 500 })]);
-		const run = await story.imageError(generateImage({ options: { maxWait: 60 } }));
-
-		expect(waits()).toEqual([3, 3]);
+	test('no more often than Max Retries says after a fault', async () => {
+		looksFind(errorReply(503), errorReply(503));
+		const run = await story.imageError(generateImage({ options: { maxRetries: 1 } }));
 		expect(run.error.message).toMatch(/HTTP 503/);
-		expect(shown(run).description).toContain(story.gateway.tasks[0]!.id);
-		expect(shown(run).description).toMatch(/asked to wait 500 s/);
-	});
-
-	test('holds for Task → Wait, whose first look is at once', async () => {
-		const task = await submitted(story);
-		script([{ retryAfter: '9' }, {}, {}]);
-		await story.image(waitForTask(task.id));
-
-		expect(waits()).toEqual([0, 9, 3, 4.5]);
-	});
-
-	test('is each item’s own', async () => {
-		story.gateway.settings.intercept = ({ route, stage, reply, record }) => {
-			if (route !== 'generations' || stage !== 'after' || !reply) return undefined;
-			const { prompt } = record.body as { prompt: string };
-			reply.headers['Retry-After'] = prompt;
-			return undefined;
-		};
-		story.gateway.settings.taskSeconds = 1;
-		await story.image(generateImage({ prompt: '={{ String(4 + $json.n * 3) }}' }), {
-			items: numbered(3),
-		});
-		const looks = story.gateway.requests.filter(({ route }) => route === 'task');
-		expect(looks.map(({ startedAt }) => (startedAt - start) / 1000)).toEqual([4, 7, 10]);
+		expect(shown(run).httpCode).toBe('503');
+		expect(polledAt()).toEqual([3, 4]);
 	});
 });
 
-describe('What a waiting node tells', () => {
-	const PROMPT = 'A very private garden with a pond';
-
-	test('the editor hears of the submission and of each change of state, the log of each look', async () => {
-		script([
-			{ retryAfter: '3', status: 'queued' },
-			{ retryAfter: '3', status: 'queued' },
-			{ retryAfter: '3' },
-			{ retryAfter: '3' },
-		]);
-		const run = await story.image(generateImage({ prompt: PROMPT }));
-
-		const id = story.gateway.tasks[0]!.id;
-		expect(run.uiMessages).toEqual(
-			['processing', 'queued', 'processing', 'completed'].map((status) => [
-				`Image task ${id}: ${status}`,
-			]),
-		);
-		const lines = run.logs.filter(({ message }) => message.includes(`${id} is `));
-		// The answer to the submission, and five looks.
-		expect(lines.map(({ level }) => level)).toEqual(Array(6).fill('debug'));
-		expect(story.gateway.count({ route: 'task' })).toBe(5);
+describe('Max Wait', () => {
+	beforeEach(() => {
+		story.gateway.settings.taskSeconds = 3600;
 	});
 
-	test.each(['trigger', 'webhook', 'evaluation'] as const)(
-		'the editor hears nothing of a run by %s',
-		async (mode) => {
-			script([{ retryAfter: '3' }]);
-			const run = await story.image(generateImage({ prompt: PROMPT }), { mode });
-			expect(run.uiMessages).toEqual([]);
-		},
+	test('is 900 s where nothing is set', async () => {
+		await story.imageError(generateImage({ options: { pollInterval: 90 } }));
+		expect(polledAt().at(-1)).toBe(900);
+	});
+
+	test.each([
+		['Image → Generate', () => generateImage({ options: { maxWait: 11 } }), [3, 6, 9]],
+		[
+			'Task → Wait',
+			() => waitForTask(story.gateway.tasks[0]!.id, { options: { maxWait: 11 } }),
+			[0, 3, 6, 9],
+		],
+	])('of %s ends before a wait that would pass it', async (_name, parameters, expected) => {
+		if (expected[0] === 0) await submitted(story);
+		const error = shown(await story.imageError(parameters()));
+
+		const { id, createdAt, expiresAt } = story.gateway.tasks[0]!;
+		expect(polledAt()).toEqual(expected);
+		expect(seconds()).toBe(9);
+		expect(error.message).toBe('The image was not done within Max Wait');
+		expect(error.description).toContain(`Task ID: ${id}.`);
+		expect(error.description).toMatch(/do not submit it again.*Task → Wait/);
+		expect(error.context).toMatchObject({ itemIndex: 0, details: { task_id: id } });
+		// Waiting once more costs nothing; generating once more does.
+		expect(error.context.details?.retryable).toBe(expected[0] === 0);
+
+		const options = { maxWait: 11, onTimeout: 'returnTask' };
+		const run = await story.image({ ...waitForTask(id), options });
+		expect(run.items).toEqual([
+			{
+				json: {
+					id,
+					task_id: id,
+					object: 'image.generation.task',
+					status: 'processing',
+					created_at: createdAt / 1000,
+					expires_at: expiresAt / 1000,
+					retry_after: 3,
+				},
+				pairedItem: { item: 0 },
+			},
+		]);
+	});
+});
+
+test.each([
+	['Task → Wait', false],
+	['Image → Generate', true],
+])('a failed task is an error of %s that names it', async (_name, generates) => {
+	const prompt = 'A boat [[fail:503]]';
+	const parameters = generates
+		? generateImage({ prompt })
+		: waitForTask((await submitted(story, { prompt })).id);
+	const error = shown(await story.imageError(parameters));
+
+	const id = story.gateway.tasks[0]?.id;
+	expect(error.message).toBe('The image task failed: the picture could not be made');
+	expect(error.description).toContain(`Task ID: ${id}.`);
+	expect(error.context.details).toMatchObject({
+		task_id: id,
+		http_status: 503,
+		type: 'image_generation_error',
+		retryable: true,
+	});
+});
+
+test('Task → Wait looks at once, then waits until the picture is there, and tells the editor', async () => {
+	const { id } = await submitted(story);
+	await story.time.advance(1000);
+	const options = { pollInterval: 4, fileName: 'x' };
+	const run = await story.image(waitForTask(id, { binaryPropertyName: 'pic', options }));
+
+	expect(polledAt()).toEqual([1, 5, 9]);
+	await expectPictures(run.items, ['A boat'], 'pic');
+	expect(run.items[0]?.binary?.pic?.fileName).toBe('x.png');
+	expect(run.uiMessages).toEqual([
+		[`Image task ${id}: processing`],
+		[`Image task ${id}: completed`],
+	]);
+});
+
+test('Task → Wait waits for several tasks side by side, not for one that is done, and keeps their order', async () => {
+	story.gateway.settings.taskSeconds = ({ prompt }) => Number(prompt);
+	const tasks = [];
+	for (const prompt of ['19', '13', '1']) tasks.push((await submitted(story, { prompt })).id);
+	await story.time.advance(10_000);
+	const run = await story.image(waitForTask('={{ $json.id }}', { downloadImages: false }), {
+		items: itemsOf(...tasks.map((id) => ({ id }))),
+	});
+
+	expect(run.items.map(({ json }) => json.task_id)).toEqual(tasks);
+	expect(run.items.map(({ binary }) => binary)).toEqual([undefined, undefined, undefined]);
+	expect(polledAt()).toEqual([10, 10, 10, 13, 13, 16, 19]);
+});
+
+test('Task → Get looks once at each task: its pictures if it is done, else how it stands', async () => {
+	const options = { n: 2, size: '20x10' };
+	const done = await submitted(story, { prompt: 'A tree', options });
+	const failed = await submitted(story, { prompt: 'A tree [[fail:429]]' });
+	await story.time.advance(6000);
+	const queued = await submitted(story, { prompt: 'One' });
+	const running = await submitted(story, { prompt: 'Two' });
+	story.gateway.settings.intercept = ({ reply, record }) => {
+		if (reply && record.path.endsWith(queued.id)) {
+			reply.body = String(reply.body).replace('"processing"', '"queued"');
+			delete reply.headers['Retry-After'];
+		}
+		return undefined;
+	};
+	const tasks = [failed, done, queued, running];
+	const run = await story.image(
+		getTask('={{ $json.id }}', {
+			binaryPropertyName: 'file',
+			options: { fileName: 'kept-{index}' },
+		}),
+		{ items: itemsOf(...tasks.map(({ id }) => ({ id }))) },
 	);
 
-	test.each<[string, IDataObject, string[]]>([
-		['Image → Edit', editImage({ prompt: PROMPT }), ['processing', 'completed']],
-		[
-			'a submission without waiting',
-			generateImage({ prompt: PROMPT, waitForCompletion: false }),
-			['processing'],
-		],
-	])('the editor hears of %s', async (_name, parameters, statuses) => {
-		story.gateway.settings.taskSeconds = 3;
-		const run = await story.image(parameters);
-		const id = story.gateway.tasks[0]!.id;
-		expect(run.uiMessages).toEqual(statuses.map((status) => [`Image task ${id}: ${status}`]));
-	});
+	expect(run.items.map(({ pairedItem }) => pairedItem)).toEqual(
+		[0, 1, 1, 2, 3].map((item) => ({ item })),
+	);
+	expect(run.items.map(({ json }) => json)).toMatchObject([
+		{
+			task_id: failed.id,
+			status: 'failed',
+			http_status: 429,
+			error: { type: 'image_generation_error', message: 'the picture could not be made' },
+		},
+		...[0, 1].map((image_index) => ({
+			task_id: done.id,
+			status: 'completed',
+			image_index,
+			image_count: 2,
+			completed_at: done.completesAt / 1000,
+			file: { name: `kept-${image_index}.png`, mime_type: 'image/png' },
+		})),
+		{ task_id: queued.id, status: 'queued' },
+		{ task_id: running.id, status: 'processing', retry_after: 3 },
+	]);
+	expect(run.items[3]?.json).not.toHaveProperty('retry_after');
+	expect(run.items[1]?.json).not.toHaveProperty('model');
+	expect(run.items[1]?.json).not.toHaveProperty('prompt');
+	await expectPictures(run.items.slice(1, 3), ['A tree', 'A tree'], 'file');
+	expect(polls().map(({ method, path, rawLength }) => [method, path, rawLength])).toEqual(
+		tasks.map((task) => ['GET', `/v1/images/tasks/${task.id}`, 0]),
+	);
+	expect(seconds()).toBe(6);
+});
 
-	test('neither key nor prompt stands in messages or log', async () => {
-		script([errorReply(503), { retryAfter: '3' }, LOST]);
-		const run = await story.image(generateImage({ prompt: PROMPT }));
+test('Task ID may be the poll_url or its address at this gateway, not at another one', async () => {
+	const { id } = await submitted(story);
+	const path = `/v1/images/tasks/${id}`;
+	for (const typed of [path, `${story.gateway.origin}${path}?x=1`]) {
+		expect((await story.image(getTask(typed))).items[0]?.json.task_id).toBe(id);
+	}
+	const sent = story.gateway.count();
+	for (const parameters of [getTask, waitForTask]) {
+		const { error } = await story.imageError(parameters(`https://other.example.com${path}`));
+		expect(error.message).toBe('Task ID is an address of another gateway');
+	}
+	expect(story.gateway.count()).toBe(sent);
+});
 
-		const told = JSON.stringify([run.uiMessages, run.logs]);
-		expect(told).toContain(story.gateway.tasks[0]!.id);
-		expect(told).not.toContain('private garden');
-		expect(told).not.toContain(story.access.apiKey);
-	});
+test('the editor hears of each change of state and the log of each look, neither of the prompt', async () => {
+	const look = (status: string): Look => ({ retryAfter: '3', status });
+	const long = `${story.access.apiKey} ${'x'.repeat(5000)}`;
+	looksFind(look('queued'), look('queued'), errorReply(503), look('processing'), look(long));
+	const run = await story.image(generateImage({ prompt: 'A private garden' }));
 
-	test('a status of the gateway’s own cannot carry the key or a page of text into them', async () => {
-		script([{ retryAfter: '3', status: `${story.access.apiKey} ${'x'.repeat(5000)}` }]);
-		const run = await story.image(generateImage());
-
-		expect(JSON.stringify(run.uiMessages).length).toBeLessThan(1000);
-		expect(run.items[0]?.json.status).toBe('completed');
-	});
+	const { id } = story.gateway.tasks[0]!;
+	const told = run.uiMessages.map(([message]) => String(message).replace(`Image task ${id}: `, ''));
+	expect(told).toEqual([
+		'processing',
+		'queued',
+		'processing',
+		expect.stringMatching(/^.{1,60}$/),
+		'completed',
+	]);
+	const lines = run.logs.filter(({ message }) => message.includes(`${id} is `));
+	// The answer to the submission, and five looks.
+	expect(lines.map(({ level }) => level)).toEqual(Array(6).fill('debug'));
+	expect(JSON.stringify([told, run.logs])).not.toMatch(/private garden|x{200}/);
 });
 
 describe('A cancel', () => {
-	const SECOND = 1000;
+	let storage: BinaryStorage;
+	beforeEach(async () => {
+		storage = await storeBinaryOnDisk();
+	});
+	afterEach(async () => await storage.remove());
 
-	/** Cancels after `ms`: the run has to end within a second, and nothing may be sent afterwards. */
-	async function cancelled(parameters: IDataObject, ms: number, items = numbered(1)) {
+	const HANG: Fault = { kind: 'hang' };
+
+	/** Lets this happen at a route, or at the storage; returns whether each connection has ended. */
+	function meet(route: string, fault: Fault | 'begin') {
+		const gone: AbortSignal[] = [];
+		story.gateway.settings.intercept = (exchange) => {
+			if (exchange.route !== route || exchange.stage !== 'before') return undefined;
+			gone.push(exchange.gone);
+			return fault === 'begin' ? undefined : fault;
+		};
+		story.gateway.settings.storageIntercept = (exchange) => {
+			if (route !== 'picture' || exchange.stage !== 'before') return undefined;
+			gone.push(exchange.gone);
+			if (fault !== 'begin') return fault;
+			return {
+				kind: 'take',
+				write: async () => {
+					exchange.res.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': 5000 });
+					exchange.res.write(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'));
+					await story.time.gateway.sleep(3600_000);
+				},
+			};
+		};
+		return () => gone.map(({ aborted }) => aborted);
+	}
+
+	/** Cancels after `ms`: the run ends within a second, and nothing is sent afterwards. */
+	async function cancelled(parameters: IDataObject, ms: number) {
+		const sent = () => story.gateway.requests.length + story.gateway.storageRequests.length;
 		const signal = cancelledAfter(story.time, ms);
-		let sent = -1;
+		let before = -1;
 		signal.addEventListener('abort', () => {
-			sent = story.gateway.requests.length + story.gateway.storageRequests.length;
+			before = sent();
 		});
-		const before = story.time.now();
-		const run = await story.imageError(parameters, { signal, items, record: newRecord() });
-		expect(story.time.now() - before).toBeLessThanOrEqual(ms + SECOND);
-		await story.time.advance(3600_000);
-		expect(story.gateway.requests.length + story.gateway.storageRequests.length).toBe(sent);
+		const end = story.time.now() + ms + 1000;
+		const run = await story.imageError(parameters, { signal, record: newRecord() });
+		expect(story.time.now()).toBeLessThanOrEqual(end);
+		await story.time.advance(600_000);
+		expect(sent()).toBe(before);
 		expect(run.error.message).toMatch(/^The execution was canceled/);
+		expect(await storage.files()).toEqual([]);
 		return shown(run);
 	}
 
-	const hang = (route: string) => {
-		story.gateway.settings.intercept = (exchange) =>
-			exchange.route === route && exchange.stage === 'before' ? { kind: 'hang' } : undefined;
-	};
+	test.each<[string, string, Fault | 'begin', string?]>([
+		['a submission is under way', 'generations', HANG],
+		['a submission waits to be sent again', 'generations', errorReply(429, { retryAfter: 60 })],
+		['a look is under way', 'task', HANG],
+		['a look waits to be sent again', 'task', errorReply(503, { retryAfter: 60 })],
+		['Task → Get looks', 'task', HANG, 'get'],
+		['a download does not begin', 'picture', HANG],
+		['a download is under way', 'picture', 'begin'],
+		['a download waits to be tried again', 'picture', errorReply(503, { retryAfter: 60 })],
+	])('while %s', async (_name, route, fault, operation = 'generate') => {
+		const parameters = operation === 'get' ? getTask((await submitted(story)).id) : generateImage();
+		const ended = meet(route, fault);
+		const error = await cancelled(parameters, 9500);
 
-	test.each<[string, IDataObject]>([
-		['generate', generateImage()],
-		['edit', editImage()],
-	])('while submitting: %s', async (_name, parameters) => {
-		hang(parameters.operation === 'edit' ? 'edits' : 'generations');
-		await cancelled(parameters, 7500);
-		expect(story.gateway.tasks).toHaveLength(0);
+		const ids = story.gateway.tasks.map(({ id }) => id);
+		expect(ids).toHaveLength(route === 'generations' ? 0 : 1);
+		for (const id of ids) expect(error.description).toContain(id);
+		expect(ended()).toHaveLength(1);
+		if (fault === HANG || fault === 'begin') expect(ended()).toEqual([true]);
 	});
 
-	test('while a submission waits to be sent again', async () => {
-		story.gateway.settings.intercept = ({ route }) =>
-			route === 'generations' ? errorReply(429, { retryAfter: 60 }) : undefined;
-		await cancelled(generateImage(), 7500);
+	test('before the node starts sends nothing', async () => {
+		const { error } = await story.imageError(generateImage(), { signal: AbortSignal.abort() });
+		expect(error.message).toBe('The execution was canceled');
+		expect(story.gateway.count()).toBe(0);
 	});
 
-	test.each([3000, 4321, 5999])('while waiting, after %i ms', async (ms) => {
-		const error = await cancelled(generateImage(), ms);
-		expect(error.description).toContain(story.gateway.tasks[0]!.id);
-	});
+	test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
+		'ends the items of a batch in all their phases, names each task and starts no further item: %s',
+		async (onError) => {
+			// One waits, one polls, one downloads, one submits; the others have not begun.
+			story.gateway.settings.taskSeconds = ({ prompt }) => (prompt === 'download' ? 3 : 600);
+			story.gateway.settings.intercept = ({ stage, route, record }) => {
+				if (stage !== 'before') return undefined;
+				const polled = story.gateway.tasks.find(({ id }) => record.path.endsWith(id));
+				const prompt = polled?.request.prompt ?? (record.body as { prompt?: string })?.prompt;
+				const stuck = { poll: 'task', submit: 'generations' }[prompt ?? ''];
+				return stuck === route ? HANG : undefined;
+			};
+			story.gateway.settings.storageIntercept = () => HANG;
+			const phases = ['wait', 'poll', 'download', 'submit', 'later', 'never'];
+			const signal = cancelledAfter(story.time, 10_500);
+			const run = await story.imageError(
+				generateImage({ prompt: '={{ $json.phase }}', options: { concurrency: 4 } }),
+				{ items: itemsOf(...phases.map((phase) => ({ phase }))), signal, onError },
+			);
 
-	test('while waiting a long time that the gateway asked for', async () => {
-		script([], '800');
-		await cancelled(generateImage(), 400_000);
-		expect(story.gateway.count({ route: 'task' })).toBe(0);
-	});
-
-	test('while polling', async () => {
-		hang('task');
-		const error = await cancelled(generateImage(), 12_345);
-		expect(error.description).toContain(story.gateway.tasks[0]!.id);
-	});
-
-	test('while Task → Get looks', async () => {
-		const task = await submitted(story);
-		hang('task');
-		const error = await cancelled(getTask(task.id), 1500);
-		expect(error.description).toContain(task.id);
-	});
-
-	test('while a poll waits to be sent again', async () => {
-		script([errorReply(503, { retryAfter: 300 })]);
-		const error = await cancelled(generateImage(), 100_000);
-		expect(error.description).toContain(story.gateway.tasks[0]!.id);
-	});
-
-	test.each<[string, Fault]>([
-		['that does not begin', { kind: 'hang' }],
-		['that waits to be tried again', errorReply(503, { retryAfter: 50 })],
-	])('while a download %s', async (_name, fault) => {
-		const storage = await storeBinaryOnDisk();
-		try {
-			story.gateway.settings.taskSeconds = 3;
-			story.gateway.settings.storageIntercept = () => fault;
-			const error = await cancelled(generateImage(), 20_500);
-
-			expect(story.gateway.storageRequests).toHaveLength(1);
-			expect(error.description).toContain(story.gateway.tasks[0]!.id);
-			expect(await storage.files()).toEqual([]);
-		} finally {
-			await storage.remove();
-		}
-	});
-
-	test('ends the items of a batch in all their phases at once, and names each task', async () => {
-		// One waits, one polls, one downloads, one submits; the others have not begun.
-		const phases = ['wait', 'poll', 'download', 'submit'];
-		story.gateway.settings.taskSeconds = ({ prompt }) => (prompt === 'download' ? 3 : 600);
-		story.gateway.settings.intercept = ({ stage, route, record }) => {
-			if (stage !== 'before') return undefined;
-			const polled = story.gateway.tasks.find(({ id }) => record.path.endsWith(id));
-			const prompt = polled?.request.prompt ?? (record.body as { prompt?: string })?.prompt;
-			const stuck =
-				(prompt === 'poll' && route === 'task') || (prompt === 'submit' && route === 'generations');
-			return stuck ? { kind: 'hang' } : undefined;
-		};
-		story.gateway.settings.storageIntercept = () => ({ kind: 'hang' });
-		const items = [...phases, 'later', 'never'].map((what) => ({ json: { what } }));
-		const error = await cancelled(
-			generateImage({ prompt: '={{ $json.what }}', options: { concurrency: 4 } }),
-			10_500,
-			items,
-		);
-
-		expect(story.gateway.tasks.map(({ request }) => request.prompt).sort()).toEqual([
-			'download',
-			'poll',
-			'wait',
-		]);
-		for (const { id } of story.gateway.tasks) expect(error.description).toContain(id);
-	});
-});
-
-test('over all stories of this file no task was submitted twice, and none was lost', () => {
-	expect(books.problems).toEqual([]);
-	expect(books.accepted).toBeGreaterThan(30);
+			const { message, description, context } = shown(run);
+			expect(message).toMatch(/^The execution was canceled/);
+			const tasks = story.gateway.tasks.map(({ id, request }) => ({
+				item: phases.indexOf(request.prompt),
+				task_id: id,
+			}));
+			expect(tasks.map(({ item }) => item).sort()).toEqual([0, 1, 2]);
+			expect(context.acceptedTasks).toEqual(expect.arrayContaining(tasks));
+			for (const { task_id } of tasks) expect(description).toContain(task_id);
+		},
+	);
 });

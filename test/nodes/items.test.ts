@@ -1,4 +1,5 @@
-import { pictureBelongsTo } from '../../gateway';
+import type { IDataObject } from 'n8n-workflow';
+import { errorReply, pictureBelongsTo } from '../../gateway';
 import { readBinary, storeBinaryInMemory } from '../../scripts/engine/index';
 import {
 	createResponse,
@@ -8,6 +9,7 @@ import {
 	numbered,
 	shown,
 	startStory,
+	type ShownError,
 	type Story,
 } from './arrange';
 
@@ -22,50 +24,19 @@ afterEach(async () => await story.close());
 
 const seconds = () => (story.time.now() - start) / 1000;
 
-/** The most requests that were being answered at once. */
+/** The most requests that were being answered at once, each within a second. */
 function watchInFlight() {
 	const seen = { most: 0 };
 	story.gateway.settings.intercept = ({ stage }) => {
-		if (stage === 'before') seen.most = Math.max(seen.most, story.gateway.inFlight);
-		return undefined;
+		if (stage !== 'before') return undefined;
+		seen.most = Math.max(seen.most, story.gateway.inFlight);
+		return { kind: 'delay', ms: 1000 };
 	};
 	return seen;
 }
 
-/** The most tasks that were processing at once. */
-function mostTasksAtOnce() {
-	const { tasks } = story.gateway;
-	return Math.max(
-		...tasks.map(
-			({ createdAt }) =>
-				tasks.filter((other) => other.createdAt <= createdAt && createdAt < other.completesAt)
-					.length,
-		),
-	);
-}
-
 describe('A batch', () => {
-	test('of 8 items, 4 side by side, against tasks of 6 s takes the time of two tasks', async () => {
-		const run = await story.image(
-			generateImage({ prompt: '=Picture {{ $json.n }}', options: { concurrency: 4 } }),
-			{ items: numbered(8) },
-		);
-
-		expect(seconds()).toBe(12);
-		expect(story.gateway.count({ route: 'generations' })).toBe(8);
-		// Each task is looked at after 3 s and after 6 s.
-		expect(story.gateway.count({ route: 'task' })).toBe(16);
-		expect(mostTasksAtOnce()).toBe(4);
-		expect(run.items.map(({ pairedItem }) => pairedItem)).toEqual(
-			numbered(8).map((_item, item) => ({ item })),
-		);
-		for (const [index, { json, binary }] of run.items.entries()) {
-			expect(json.prompt).toBe(`Picture ${index}`);
-			expect(pictureBelongsTo(`Picture ${index}`, await readBinary(binary?.data))).toBe(true);
-		}
-	});
-
-	test('keeps the order of its items, whichever is done first', async () => {
+	test('keeps the order of its items and their pictures, whichever is done first', async () => {
 		const durations = [20, 1, 13, 4, 8];
 		story.gateway.settings.taskSeconds = ({ prompt }) => durations[Number(prompt)]!;
 		const run = await story.image(
@@ -81,41 +52,26 @@ describe('A batch', () => {
 				[String(item), 1, { item }],
 			]),
 		);
+		for (const n of [0, 1, 2, 3, 4]) {
+			const { binary } = run.items[2 * n]!;
+			expect(pictureBelongsTo(String(n), await readBinary(binary?.data))).toBe(true);
+		}
 	});
 
-	test.each([1, 2, 4, 7])(
-		'works on %i items at once where that is asked for',
-		async (concurrency) => {
-			story.gateway.settings.responseMs = 2000;
-			const seen = watchInFlight();
-			await story.text(createResponse({ options: { concurrency } }), { items: numbered(8) });
-
-			expect(seen.most).toBe(concurrency);
-			expect(seconds()).toBe(Math.ceil(8 / concurrency) * 2);
-		},
-	);
-
-	test.each<[string, () => Promise<unknown>]>([
-		['Response → Create', async () => await story.text(createResponse(), { items: numbered(9) })],
-		['Model → Get Many', async () => await story.text(getModels(), { items: numbered(9) })],
-	])('works on 4 items at once where nothing is asked for: %s', async (_name, run) => {
-		const seen = { most: 0 };
-		story.gateway.settings.intercept = ({ stage }) => {
-			if (stage !== 'before') return undefined;
-			seen.most = Math.max(seen.most, story.gateway.inFlight);
-			return { kind: 'delay', ms: 1000 };
-		};
-		await run();
-		expect(seen.most).toBe(4);
-	});
-
-	test('takes the concurrency of its first item', async () => {
-		story.gateway.settings.responseMs = 2000;
+	test.each<[string, () => Promise<unknown>, most: number]>([
+		['4 items', async () => await story.text(getModels(), { items: numbered(9) }), 4],
+		[
+			'as many items as its first one says',
+			async () =>
+				await story.text(createResponse({ options: { concurrency: '={{ $json.c }}' } }), {
+					items: itemsOf({ c: '2' }, { c: 9 }, { c: 9 }, { c: 9 }),
+				}),
+			2,
+		],
+	])('works on %s at once', async (_name, run, most) => {
 		const seen = watchInFlight();
-		await story.text(createResponse({ options: { concurrency: '={{ $json.c }}' } }), {
-			items: itemsOf({ c: '2' }, { c: 9 }, { c: 9 }, { c: 9 }),
-		});
-		expect(seen.most).toBe(2);
+		await run();
+		expect(seen.most).toBe(most);
 	});
 
 	test('begins the next item as soon as one is done', async () => {
@@ -140,8 +96,8 @@ describe('A batch', () => {
 });
 
 describe('Under Continue', () => {
-	const onlyThird = '={{ $json.n === 2 ? "[[status:403]] x" : "Hello " + $json.n }}';
-	const details = {
+	const error = 'The gateway does not permit this (HTTP 403): this is not permitted';
+	const error_details = {
 		http_status: 403,
 		type: 'permission_error',
 		code: 'not_permitted',
@@ -150,122 +106,89 @@ describe('Under Continue', () => {
 		advice: expect.stringMatching(/balance/) as string,
 	};
 
-	test('a failed item becomes an item with the error, and the others go on', async () => {
-		const run = await story.text(createResponse({ prompt: onlyThird }), {
-			items: numbered(5),
+	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+		'a failed item becomes an item with the error, and the others go on: %s',
+		async (onError) => {
+			const run = await story.text(
+				createResponse({
+					prompt: '={{ $json.n === 2 ? "[[status:403]] x" : "Hello " + $json.n }}',
+				}),
+				{ items: numbered(4), onError },
+			);
+
+			expect(run.outputs).toHaveLength(1);
+			expect(run.items.map(({ json }) => json.text ?? json.error)).toEqual([
+				'You said: Hello 0',
+				'You said: Hello 1',
+				error,
+				'You said: Hello 3',
+			]);
+			const failed = run.items[2]!;
+			expect(failed).toMatchObject({ json: { error, error_details }, pairedItem: { item: 2 } });
+			// By this field n8n tells which items go to the error output.
+			if (onError === 'continueRegularOutput') expect(failed).not.toHaveProperty('error');
+			else expect(failed.error).toMatchObject({ name: 'NodeApiError', httpCode: '403' });
+		},
+	);
+
+	test.each<[string, IDataObject, error: RegExp, advice: RegExp]>([
+		[
+			'a bad value',
+			{ options: { temperature: '={{ $json.n === 1 ? "hot" : 1 }}' } },
+			/^Temperature is not a number$/,
+			/^Enter a number/,
+		],
+		['an expression that fails', { prompt: '={{ $json.n === 1 ? $json.a.b.c : "x" }}' }, /./, /^/],
+	])('%s is the error of its item', async (_name, given, message, advice) => {
+		const run = await story.text(createResponse(given), {
+			items: numbered(3),
 			onError: 'continueRegularOutput',
 		});
 
-		expect(run.outputs).toHaveLength(1);
-		expect(run.items).toHaveLength(5);
-		expect(run.items[2]).toEqual({
-			json: {
-				error: 'The gateway does not permit this (HTTP 403): this is not permitted',
-				error_details: details,
-			},
-			pairedItem: { item: 2 },
-		});
-		expect(Reflect.ownKeys(run.items[2]!)).toEqual(['json', 'pairedItem']);
-		expect([0, 1, 3, 4].map((index) => run.items[index]?.json.text)).toEqual(
-			[0, 1, 3, 4].map((index) => `You said: Hello ${index}`),
-		);
-	});
-
-	test('the error output gets the item with an error by which n8n tells it', async () => {
-		const run = await story.text(createResponse({ prompt: onlyThird }), {
-			items: numbered(4),
-			onError: 'continueErrorOutput',
-		});
-
-		const failed = run.items.filter(({ error }) => error !== undefined);
-		expect(failed).toHaveLength(1);
-		expect(failed[0]).toMatchObject({
-			json: {
-				error: 'The gateway does not permit this (HTTP 403): this is not permitted',
-				error_details: details,
-			},
-			pairedItem: { item: 2 },
-		});
-		expect(failed[0]?.error).toMatchObject({ name: 'NodeApiError', httpCode: '403' });
-		expect(run.items.indexOf(failed[0]!)).toBe(2);
-	});
-
-	test('an error of a task has its ID', async () => {
-		const run = await story.image(
-			generateImage({ prompt: '={{ $json.n === 0 ? "[[fail:429]] x" : "Fine" }}' }),
-			{ items: numbered(2), onError: 'continueRegularOutput' },
-		);
-
-		expect(run.items[0]?.json).toEqual({
-			error: 'The image task failed: the picture could not be made',
-			error_details: {
-				http_status: 429,
-				type: 'image_generation_error',
-				task_id: story.gateway.tasks[0]?.id,
-				retryable: true,
-				advice: expect.stringMatching(/submit a new task/) as string,
-			},
-		});
-		expect(run.items[1]?.json.status).toBe('completed');
-	});
-
-	test('a bad value of one item is that item’s error', async () => {
-		const run = await story.image(
-			generateImage({ options: { size: '={{ $json.n === 1 ? "big" : "16x16" }}' } }),
-			{ items: numbered(3), onError: 'continueRegularOutput' },
-		);
-
-		expect(run.items.map(({ json }) => json.error ?? json.status)).toEqual([
-			'completed',
-			'Size is neither auto nor <width>x<height>',
-			'completed',
-		]);
-		expect(run.items[1]?.json.error_details).toEqual({
-			retryable: false,
-			advice: expect.stringMatching(/1024x1024/) as string,
-		});
-		expect(story.gateway.tasks).toHaveLength(2);
-	});
-
-	test('an expression that fails is that item’s error', async () => {
-		const run = await story.text(
-			createResponse({ prompt: '={{ $json.n === 1 ? $json.a.b.c : "Hello" }}' }),
-			{ items: numbered(3), onError: 'continueRegularOutput' },
-		);
-
 		expect(run.items.map(({ json }) => Object.keys(json)[0])).toEqual(['id', 'error', 'id']);
-		expect(run.items[1]?.json.error).toEqual(expect.stringMatching(/./));
+		expect(run.items[1]?.json).toEqual({
+			error: expect.stringMatching(message) as string,
+			error_details: { retryable: false, advice: expect.stringMatching(advice) as string },
+		});
 		expect(story.gateway.count()).toBe(2);
 	});
 
-	test.each<[string, object]>([
-		['an address that is not safe', { access: { baseUrl: 'http://gateway.example.com' } }],
-		['a key with a space', { access: { apiKey: 'two words' } }],
-	])('%s in the credential is an error of each item', async (_name, options) => {
-		const run = await story.text(createResponse(), {
+	test.each<[string, IDataObject, object]>([
+		[
+			'Base URL uses http, which would send the key unencrypted',
+			{},
+			{ access: { baseUrl: 'http://gateway.example.com' } },
+		],
+		['API Key contains a space', {}, { access: { apiKey: 'two words' } }],
+		['Concurrency is not a number', { options: { concurrency: '={{ "x" }}' } }, {}],
+	])('what is wrong for all items is the error of each: %s', async (message, given, more) => {
+		const run = await story.text(createResponse(given), {
 			items: numbered(3),
 			onError: 'continueRegularOutput',
-			...options,
+			...more,
 		});
 		expect(run.items.map(({ json, pairedItem }) => [json.error, pairedItem])).toEqual(
-			[0, 1, 2].map((item) => [expect.stringMatching(/^(Base URL|API Key) /) as string, { item }]),
+			[0, 1, 2].map((item) => [message, { item }]),
 		);
-	});
-
-	test('a concurrency that is not a number is an error of each item', async () => {
-		const run = await story.text(createResponse({ options: { concurrency: '={{ "x" }}' } }), {
-			items: numbered(2),
-			onError: 'continueRegularOutput',
-		});
-		expect(run.items.map(({ json }) => json.error)).toEqual([
-			'Concurrency is not a number',
-			'Concurrency is not a number',
-		]);
 		expect(story.gateway.count()).toBe(0);
 	});
 });
 
 describe('After a failure that ends the node', () => {
+	/** Pictures of which the last is refused, as a task, at 3 s; the others take a minute. */
+	async function failedPictures(count: number, given: IDataObject = {}) {
+		story.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('bad') ? 3 : 60);
+		const prompt = `={{ $json.n === ${count - 1} ? "bad [[fail:400]]" : "good" }}`;
+		const run = await story.imageError(generateImage({ prompt, ...given }), {
+			items: numbered(count),
+		});
+		const ids = (start: string) =>
+			story.gateway.tasks.flatMap(({ id, request }) =>
+				request.prompt.startsWith(start) ? [id] : [],
+			);
+		return { error: shown(run), own: ids('bad')[0], others: ids('good') };
+	}
+
 	test('no new item starts', async () => {
 		story.gateway.settings.responseMs = 1000;
 		const run = await story.textError(
@@ -292,64 +215,52 @@ describe('After a failure that ends the node', () => {
 		expect(shown(run).context.details?.task_id).toBe(story.gateway.tasks[1]?.id);
 	});
 
-	test('waits of the other items end, and nothing more is sent for them', async () => {
-		story.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('bad') ? 6 : 60);
-		await story.imageError(
-			generateImage({ prompt: '={{ $json.n === 1 ? "bad [[fail:400]]" : "good" }}' }),
-			{ items: numbered(3) },
-		);
+	test('waits end, and the accepted tasks of the other items stand in the error', async () => {
+		const { error, own, others } = await failedPictures(4);
 
-		expect(seconds()).toBe(6);
+		expect(seconds()).toBe(3);
 		const sent = story.gateway.count();
 		await story.time.advance(120_000);
 		expect(story.gateway.count()).toBe(sent);
-	});
 
-	test('the accepted tasks of the other items stand in the error', async () => {
-		story.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('bad') ? 3 : 60);
-		const run = await story.imageError(
-			generateImage({ prompt: '={{ $json.n === 2 ? "bad [[fail:400]]" : "good" }}' }),
-			{ items: numbered(4) },
-		);
-
-		const error = shown(run);
-		const ids = story.gateway.tasks.map(({ id }) => id);
-		const failed = story.gateway.tasks.find(({ request }) => request.prompt.startsWith('bad'))?.id;
-		const others = ids.filter((id) => id !== failed);
 		expect(others).toHaveLength(3);
-		for (const id of others) {
-			expect(error.message).toContain(id);
-			expect(error.description).toContain(id);
-		}
+		expect(error.message).toMatch(/ – 3 accepted image tasks besides: [^…]*$/);
 		expect(error.description).toMatch(/do not submit them again.*Task → Wait/);
-		expect(error.description).toContain(`Task ID: ${failed}.`);
-		expect(error.context.itemIndex).toBe(2);
-		const prompts = error.context.acceptedTasks?.map(({ item, task_id }) => {
-			const task = story.gateway.tasks.find(({ id }) => id === task_id);
-			return [item, task?.request.prompt];
-		});
-		expect(prompts).toEqual(expect.arrayContaining([0, 1, 3].map((item) => [item, 'good'])));
-		expect(prompts).toHaveLength(3);
+		expect(error.description).toContain(`Task ID: ${own}.`);
+		// The waits that ended are no doubts.
+		expect(error.description).not.toContain('as well');
+		expect(error.context.itemIndex).toBe(3);
+		const listed = error.context.acceptedTasks ?? [];
+		expect(listed.map(({ task_id }) => task_id)).toEqual(others);
+		expect(listed.map(({ item }) => item).sort()).toEqual([0, 1, 2]);
+		for (const { item, task_id } of listed) {
+			expect(error.message).toContain(task_id);
+			expect(error.description).toContain(`item ${item}: ${task_id}`);
+		}
 	});
 
-	test('tasks whose pictures were fetched already are listed too: they are in no output', async () => {
-		const run = await story.imageError(
-			generateImage({
-				prompt: '={{ $json.n === 1 ? "bad [[fail:400]]" : "good" }}',
-				options: { concurrency: 1 },
-			}),
-			{ items: numbered(2) },
-		);
-		expect(shown(run).context.acceptedTasks).toEqual([
-			{ item: 0, task_id: story.gateway.tasks[0]?.id },
-		]);
+	test('many task IDs do not flood the message, and all are in the description', async () => {
+		const { error, others } = await failedPictures(9, { options: { concurrency: 9 } });
+
+		expect(others).toHaveLength(8);
+		expect(error.message).toContain('8 accepted image tasks');
+		expect(others.filter((id) => error.message.includes(id))).toHaveLength(5);
+		for (const id of others) expect(error.description).toContain(id);
+		expect(error.context.acceptedTasks).toHaveLength(8);
+	});
+
+	test('a task whose picture was fetched already is listed too: it is in no output', async () => {
+		const { error, others } = await failedPictures(2, { options: { concurrency: 1 } });
+
+		expect(error.message).toContain(` – 1 accepted image task besides: ${others[0]}`);
+		expect(error.context.acceptedTasks).toEqual([{ item: 0, task_id: others[0] }]);
 	});
 
 	test('a task that is accepted only after the failure is listed too', async () => {
 		story.gateway.settings.intercept = ({ record, stage }) => {
 			const { prompt } = (record.body ?? {}) as { prompt?: string };
 			if (stage !== 'before' || prompt === undefined) return undefined;
-			return prompt === 'bad' ? { kind: 'reply', status: 400 } : { kind: 'delay', ms: 5000 };
+			return prompt === 'bad' ? errorReply(400) : { kind: 'delay', ms: 5000 };
 		};
 		const run = await story.imageError(
 			generateImage({ prompt: '={{ $json.n === 0 ? "bad" : "good" }}' }),
@@ -360,34 +271,93 @@ describe('After a failure that ends the node', () => {
 		]);
 	});
 
-	test('many task IDs do not flood the message, and all are in the description', async () => {
-		story.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('bad') ? 3 : 60);
+	test('an expression that failed names its item, and what the others had submitted', async () => {
 		const run = await story.imageError(
-			generateImage({
-				prompt: '={{ $json.n === 0 ? "bad [[fail:400]]" : "good" }}',
-				options: { concurrency: 20 },
-			}),
-			{ items: numbered(20) },
-		);
-
-		const error = shown(run);
-		const others = story.gateway.tasks
-			.filter(({ request }) => request.prompt === 'good')
-			.map(({ id }) => id);
-		expect(others).toHaveLength(19);
-		expect(others.filter((id) => error.message.includes(id)).length).toBeLessThan(10);
-		expect(error.message).toContain('19 accepted image tasks');
-		for (const id of others) expect(error.description).toContain(id);
-		expect(error.context.acceptedTasks).toHaveLength(19);
-	});
-
-	test('a bad value of a later item names that item, and what the first had submitted', async () => {
-		const run = await story.imageError(
-			generateImage({ options: { size: '={{ $json.n === 1 ? "big" : "16x16" }}' } }),
+			generateImage({ prompt: '={{ $json.n === 1 ? $json.a.b.c : "good" }}' }),
 			{ items: numbered(2) },
 		);
+		expect(shown(run).context).toMatchObject({
+			itemIndex: 1,
+			acceptedTasks: story.gateway.tasks.map(({ id }) => ({ item: 0, task_id: id })),
+		});
+	});
+});
+
+describe('After a response that ends the node', () => {
+	/** Each item says what becomes of it. The gateway takes its time, but for the bad one. */
+	async function failed(...prompts: string[]): Promise<ShownError & { inDoubt: unknown }> {
+		story.gateway.settings.intercept = ({ record, stage }) => {
+			const { input } = record.body as IDataObject;
+			if (input === 'bad') return errorReply(400);
+			if (stage === 'before') return { kind: 'delay', ms: 5000 };
+			return input === 'lost' ? { kind: 'destroy' } : undefined;
+		};
+		const run = await story.textError(
+			createResponse({
+				prompt: '={{ $json.prompt }}',
+				stream: '={{ $json.prompt.startsWith("[[error]]") }}',
+				options: { concurrency: prompts.length },
+			}),
+			{ items: itemsOf(...prompts.map((prompt) => ({ prompt }))) },
+		);
 		const error = shown(run);
-		expect(error.message).toContain('Size is neither auto nor <width>x<height>');
-		expect(error.context.itemIndex).toBe(1);
+		expect(error.message).toMatch(/refused the request as invalid \(HTTP 400\)/);
+		expect(error.description).toMatch(/^Fix the request/);
+		expect(error.context.itemIndex).toBe(prompts.indexOf('bad'));
+		return Object.assign(error, { inDoubt: (error.context as IDataObject).inDoubt });
+	}
+
+	test('the error lists what may have been executed and charged, with its text', async () => {
+		const { description, inDoubt } = await failed('lost', 'bad', '[[error]] Tell me much more');
+
+		const [lost, broken] = [
+			'The connection to the gateway was lost before its answer was here (ECONNRESET)',
+			'The model’s response failed: The model failed on purpose.',
+		];
+		const beginning =
+			'These requests may have been executed and charged as well; check the usage in the gateway’s console: ';
+		expect(description).toContain(beginning);
+		expect(description).toContain(`item 0: ${lost}`);
+		expect(description).toContain(`item 2: ${broken}`);
+		expect(description).not.toContain('had been received');
+		expect(inDoubt).toHaveLength(2);
+		expect(inDoubt).toEqual(
+			expect.arrayContaining([
+				{ item: 0, message: lost },
+				{
+					item: 2,
+					message: broken,
+					partial_text: expect.stringMatching(/^You said: \S/) as string,
+				},
+			]),
+		);
+	});
+
+	const KEEP = 'Set On Error to Continue to keep what succeeds.';
+	test.each<[string, string[], string]>([
+		[
+			'one answer',
+			['bad', 'Hello'],
+			`1 answer of other items had been received; if no further try of the node hands it on, it is lost. ${KEEP}`,
+		],
+		[
+			'several answers',
+			['Hello', 'bad', 'there', 'Ahoy'],
+			`3 answers of other items had been received; if no further try of the node hands them on, they are lost. ${KEEP}`,
+		],
+	])('the error counts %s of other items', async (_name, prompts, note) => {
+		const { description, inDoubt } = await failed(...prompts);
+
+		expect(description?.endsWith(` ${note}`)).toBe(true);
+		expect(inDoubt).toBeUndefined();
+	});
+
+	test('the error says both where both happened, doubts first, and neither where it is alone', async () => {
+		const { description } = await failed('bad', 'lost', 'Hello');
+		expect(description).toMatch(/charged as well; .*item 1: The connection.*1 answer of other/);
+
+		const alone = await failed('bad');
+		expect(alone.description).not.toMatch(/as well|had been received/);
+		expect(alone.inDoubt).toBeUndefined();
 	});
 });

@@ -1,40 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import packageJson from '../../package.json';
 
 export const project = path.resolve(__dirname, '../..');
 
-/** The fields of package.json that these tests speak about. */
-export interface Manifest {
-	name: string;
-	version: string;
-	license: string;
-	keywords: string[];
-	author: { name: string; email: string };
-	homepage: string;
-	repository: { type: string; url: string };
-	bugs: { url: string };
-	engines: { node: string };
-	main: string;
-	files: string[];
-	n8n: {
-		n8nNodesApiVersion: number;
-		aiNodeSdkVersion: number;
-		strict: boolean;
-		credentials: string[];
-		nodes: string[];
-	};
-	scripts: Record<string, string>;
-	peerDependencies: Record<string, string>;
-	peerDependenciesMeta: Record<string, { optional: boolean }>;
-	dependencies: Record<string, string>;
+export const manifest: Omit<typeof packageJson, 'devDependencies' | 'scripts'> & {
 	devDependencies: Record<string, string>;
-}
-
-export const manifest = JSON.parse(
-	readFileSync(path.join(project, 'package.json'), 'utf8'),
-) as Manifest;
+	scripts: Record<string, string>;
+} = packageJson;
 
 /** The built files that hold a class for n8n, by its name. */
 export const classFiles = Object.fromEntries(
@@ -45,7 +20,7 @@ export const classFiles = Object.fromEntries(
 );
 
 /** @throws {Error} where the package is not built, with what to do */
-export function requireBuild() {
+function requireBuild() {
 	const missing = Object.values(classFiles).filter((file) => !existsSync(path.join(project, file)));
 	if (missing.length > 0) {
 		throw new Error(`Run "npm run build" first. Not built: ${missing.join(', ')}`);

@@ -8,9 +8,11 @@ import type {
 	ISupplyDataFunctions,
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
+import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { startGateway, type Gateway } from '../../gateway';
 import { prepareNode, runNode, type RunNodeOptions } from '../../scripts/engine/index';
-import { byId, generateImage, getModels, type ShownError } from '../nodes/arrange';
+import { byId, generateImage, getModels } from '../nodes/arrange';
 import { classFiles, install, manifest } from './built';
 
 let installed: Awaited<ReturnType<typeof install>>;
@@ -22,130 +24,79 @@ beforeAll(async () => {
 });
 afterAll(() => installed.remove());
 
+const NODES = ['lmChatModelAccess', 'modelAccess', 'modelAccessImage'];
 const node = (name: string) => loader.getNode(name).type.description as INodeTypeDescription;
-const builtFile = (name: string) => loader.getNode(name).sourcePath;
-const credential = (name: string) => loader.getCredential(name).type;
 
-/** Where n8n's `icons/<package>/…` addresses lead. */
-function iconFiles({ iconUrl }: Pick<INodeTypeDescription | ICredentialType, 'iconUrl'>) {
+/** Looks for the files that n8n's `icons/<package>/…` addresses lead to. */
+function expectIcons({ iconUrl }: Pick<INodeTypeDescription | ICredentialType, 'iconUrl'>) {
 	const prefix = `icons/${manifest.name}/`;
-	if (typeof iconUrl !== 'object') throw new Error('No icon for each theme');
-	return [iconUrl.light, iconUrl.dark].map((url) => {
-		expect(url.startsWith(prefix)).toBe(true);
-		return path.join(installed.folder, url.slice(prefix.length));
-	});
-}
-
-/** Each operation of a node as its selectors offer them. */
-function operations({ properties }: INodeTypeDescription) {
-	const selectors = properties.filter(({ name }) => name === 'operation');
-	return selectors.flatMap((selector) =>
-		(selector.displayOptions?.show?.['resource'] ?? []).flatMap((resource) =>
-			(selector.options ?? []).map((option) => ({
-				resource: resource as string,
-				operation: 'value' in option ? String(option.value) : '',
-				action: 'action' in option ? option.action : undefined,
-			})),
-		),
-	);
+	const { light, dark } = iconUrl as { light: string; dark: string };
+	expect(light).not.toBe(dark);
+	for (const url of [light, dark]) {
+		expect(url).toMatch(new RegExp(`^${prefix}`));
+		expect(existsSync(path.join(installed.folder, url.slice(prefix.length)))).toBe(true);
+	}
 }
 
 describe("n8n's own loader, on the installed package", () => {
 	it('knows each node and credential by the name that workflows save', () => {
-		expect(Object.keys(loader.known.nodes).sort()).toEqual([
-			'lmChatModelAccess',
-			'modelAccess',
-			'modelAccessImage',
-		]);
-		expect(Object.keys(loader.known.credentials)).toEqual(['modelAccessApi']);
-		const known = [
-			...Object.values(loader.known.nodes),
-			...Object.values(loader.known.credentials),
-		];
+		const { nodes, credentials } = loader.known;
+		expect(Object.keys(nodes).sort()).toEqual(NODES);
+		expect(Object.keys(credentials)).toEqual(['modelAccessApi']);
+		const known = [...Object.values(nodes), ...Object.values(credentials)];
 		expect(Object.fromEntries(known.map((k) => [k.className, k.sourcePath]))).toEqual(classFiles);
 	});
 
 	it('ties the credential to its nodes, and leaves it to the HTTP Request node too', () => {
-		const { supportedNodes, httpRequestNode, test } = credential('modelAccessApi');
-		expect(supportedNodes?.slice().sort()).toEqual([
-			'lmChatModelAccess',
-			'modelAccess',
-			'modelAccessImage',
-		]);
-		expect(httpRequestNode).toBeUndefined();
-		expect(test).toBeDefined();
+		const { type } = loader.getCredential('modelAccessApi');
+		expect([...(type.supportedNodes ?? [])].sort()).toEqual(NODES);
+		expect(type.httpRequestNode).toBeUndefined();
+		expect(type.test).toBeDefined();
+		expectIcons(type);
 	});
 
-	it('finds the icons of the credential', () => {
-		for (const file of iconFiles(credential('modelAccessApi'))) expect(existsSync(file)).toBe(true);
-	});
-});
-
-describe.each(['lmChatModelAccess', 'modelAccess', 'modelAccessImage'])('%s, loaded', (name) => {
-	it('has its version and the package version', () => {
+	it.each(NODES)('has %s with its version, its icons and its search words', (name) => {
 		expect(node(name)).toMatchObject({
 			version: 1,
 			communityNodePackageVersion: manifest.version,
+			codex: {
+				categories: ['AI'],
+				resources: { primaryDocumentation: [{ url: manifest.homepage }] },
+			},
 		});
-	});
-
-	it('has icons for both themes', () => {
-		for (const file of iconFiles(node(name))) expect(existsSync(file)).toBe(true);
-	});
-
-	it('is found in the nodes panel by its category and its search words', () => {
-		const { codex } = node(name);
-		expect(codex?.categories).toEqual(['AI']);
-		expect(codex?.alias?.length).toBeGreaterThan(5);
-		expect(codex?.resources?.primaryDocumentation?.[0]?.url).toBe(manifest.homepage);
-		const file = path.join(installed.folder, `${builtFile(name)}on`);
-		expect(jest.requireActual(file)).toMatchObject({
+		expect(node(name).codex?.alias?.length).toBeGreaterThan(5);
+		expectIcons(node(name));
+		const codex = path.join(installed.folder, `${loader.getNode(name).sourcePath}on`);
+		expect(jest.requireActual(codex)).toMatchObject({
 			node: `${manifest.name}.${name}`,
 			nodeVersion: '1.0',
 			codexVersion: '1.0',
 		});
 	});
-});
 
-describe('the chat model, loaded', () => {
-	it('stands among the chat models of the nodes panel, where n8n’s own ones are', () => {
+	it('has the chat model where n8n’s own ones are in the nodes panel', () => {
 		expect(node('lmChatModelAccess').codex?.subcategories).toEqual({
 			AI: ['Language Models', 'Root Nodes'],
 			'Language Models': ['Chat Models (Recommended)'],
 		});
 		expect(node('lmChatModelAccess').outputs).toEqual(['ai_languageModel']);
 	});
-});
 
-describe.each(['modelAccess', 'modelAccessImage'])('the operations of %s, loaded', (name) => {
-	it('are there for an agent as tools', () => {
+	it.each<[string, typeof textResources]>([
+		['modelAccess', textResources],
+		['modelAccessImage', imageResources],
+	])('has %s as a tool, with an output preview of each operation', (name, resources) => {
 		expect(node(name).usableAsTool).toBe(true);
-	});
-
-	it('previews the output of each operation before it has run', () => {
-		const all = operations(node(name));
-		expect(all.length).toBeGreaterThan(0);
-		const nodeDir = path.join(installed.folder, path.dirname(builtFile(name)));
-		for (const { resource, operation } of all) {
-			const schema = loadOutputSchema({ nodeDir, version: 1, resource, operation });
-			expect({ resource, operation, ...schema }).toMatchObject({ type: 'object', version: 1 });
-			expect(Object.keys(schema?.['properties'] ?? {})).not.toEqual([]);
-		}
-	});
-
-	it('says what each operation does, for the list of actions', () => {
-		for (const { operation, action } of operations(node(name))) {
-			expect([operation, action]).toEqual([operation, expect.stringMatching(/^[A-Z][a-z]+ /)]);
+		const nodeDir = path.join(installed.folder, path.dirname(loader.getNode(name).sourcePath));
+		for (const { value: resource, operations } of resources) {
+			for (const { value: operation } of operations) {
+				const schema = loadOutputSchema({ nodeDir, version: 1, resource, operation });
+				expect({ resource, operation, ...schema }).toMatchObject({ type: 'object', version: 1 });
+				expect(Object.keys(schema?.properties ?? {})).not.toEqual([]);
+			}
 		}
 	});
 });
-
-/** A built class as it is installed, of a node. */
-function built(name: string): INodeType {
-	const file = path.join(installed.folder, classFiles[name] ?? '');
-	const exported = jest.requireActual<Record<string, new () => INodeType>>(file);
-	return new exported[name]!();
-}
 
 // As an older n8n has the package: beside n8n-workflow, and without the kit for AI nodes.
 describe('an n8n without @n8n/ai-node-sdk', () => {
@@ -155,26 +106,28 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 	});
 	afterAll(async () => await gateway.close());
 
-	const options = (name: string, parameters: object): RunNodeOptions => ({
-		node: built(name),
-		parameters: parameters as RunNodeOptions['parameters'],
-		credentials: { modelAccessApi: { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active } },
-		credentialTypes: [new ModelAccessApi()],
-	});
+	const built = (name: string, parameters: object): RunNodeOptions => {
+		const file = path.join(installed.folder, classFiles[name] ?? '');
+		const exported = jest.requireActual<Record<string, new () => INodeType>>(file);
+		return {
+			node: new exported[name]!(),
+			parameters: parameters as RunNodeOptions['parameters'],
+			credentials: { modelAccessApi: { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active } },
+			credentialTypes: [new ModelAccessApi()],
+		};
+	};
 
-	it('lists models', async () => {
-		const run = await runNode(options('ModelAccess', getModels()));
-		expect(run.items.length).toBeGreaterThan(0);
-	});
-
-	it('submits pictures', async () => {
-		const parameters = generateImage({ waitForCompletion: false });
-		const run = await runNode(options('ModelAccessImage', parameters));
-		expect(run.items[0]?.json).toMatchObject({ status: 'processing' });
+	it('lists models and submits pictures', async () => {
+		const models = await runNode(built('ModelAccess', getModels()));
+		expect(models.items.length).toBeGreaterThan(0);
+		const submission = generateImage({ waitForCompletion: false });
+		const submitted = await runNode(built('ModelAccessImage', submission));
+		expect(submitted.items[0]?.json).toMatchObject({ status: 'processing' });
 	});
 
 	it('shows the chat model, which says what it needs as soon as it is used', async () => {
-		const prepared = prepareNode(options('LmChatModelAccess', { model: byId('aurora-text-1') }));
+		const options = built('LmChatModelAccess', { model: byId('aurora-text-1') });
+		const prepared = prepareNode(options);
 		const { workflow, additionalData, runExecutionData } = prepared;
 		const context = new SupplyDataContext(
 			workflow,
@@ -189,12 +142,11 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 			{ node: prepared.node, data: {}, source: null },
 			[],
 		);
-		const supplying = built('LmChatModelAccess').supplyData?.call(
+		const supplying = (options.node as INodeType).supplyData?.call(
 			context as ISupplyDataFunctions,
 			0,
 		);
-		const error = await Promise.resolve(supplying).catch((reason: ShownError) => reason);
-		expect(error).toMatchObject({
+		await expect(supplying).rejects.toMatchObject({
 			message: 'Model Access Chat Model needs n8n 2.16 or newer',
 			description: expect.stringContaining('Update n8n.') as string,
 			functionality: 'configuration-node',

@@ -3,100 +3,78 @@ import { keyRedactor, normalizeApiKey } from '../../../nodes/shared/api/credenti
 import { InputError } from '../../../nodes/shared/api/errors/errors';
 import { KEY, refusalOf, shown } from './arrange';
 
-describe('what copying adds to a key is taken off', () => {
-	test.each([
-		['nothing', 'sk-abc123', 'sk-abc123'],
-		['spaces', '  sk-abc123  ', 'sk-abc123'],
-		['line breaks', '\r\nsk-abc123\r\n', 'sk-abc123'],
-		['tabs', '\tsk-abc123\t', 'sk-abc123'],
-		['no-break spaces', '\u00a0sk-abc123\u00a0', 'sk-abc123'],
-		['a byte order mark', '\ufeffsk-abc123', 'sk-abc123'],
-		['double quotes', '"sk-abc123"', 'sk-abc123'],
-		['single quotes', "'sk-abc123'", 'sk-abc123'],
-		['backticks', '`sk-abc123`', 'sk-abc123'],
-		['typographic quotes', '“sk-abc123”', 'sk-abc123'],
-		['single typographic quotes', '‘sk-abc123’', 'sk-abc123'],
-		['quotes with spaces on both sides', ' " sk-abc123 " ', 'sk-abc123'],
-		['Bearer', 'Bearer sk-abc123', 'sk-abc123'],
-		['spaces before Bearer', '  Bearer sk-abc123', 'sk-abc123'],
-		['quotes with spaces behind Bearer', 'Bearer " sk-abc123 "', 'sk-abc123'],
-		['bearer in lower case', 'bearer sk-abc123', 'sk-abc123'],
-		['BEARER and several spaces', 'BEARER   sk-abc123', 'sk-abc123'],
-		['Bearer and a line break', 'Bearer\nsk-abc123\n', 'sk-abc123'],
-		['quotes around Bearer', '"Bearer sk-abc123"', 'sk-abc123'],
-		['quotes behind Bearer', 'Bearer "sk-abc123"', 'sk-abc123'],
-		['a key that ends like bearer', 'xbearer', 'xbearer'],
-		['the longest key', 'x'.repeat(4096), 'x'.repeat(4096)],
-		['a key that begins like Bearer', 'bearer_abc', 'bearer_abc'],
-		[
-			'all that a header may hold',
-			'!#$%&()*+,-./:;<=>?@[\\]^_{|}~',
-			'!#$%&()*+,-./:;<=>?@[\\]^_{|}~',
-		],
-	])('%s: %j', (_, pasted, key) => {
-		expect(normalizeApiKey(pasted)).toBe(key);
-	});
+const K = 'sk-abc123';
+
+test.each<[string, string[]]>([
+	['white space', [` ${K}  `, `\r\n${K}\r\n`, `\t${K}\t`, `\u00a0${K}\u00a0`, `\ufeff${K}`]],
+	['a pair of quotes', [`"${K}"`, `'${K}'`, `\`${K}\``, `“${K}”`, `‘${K}’`]],
+	['quotes with white space', [` " ${K} " `]],
+	['Bearer', [`Bearer ${K}`, `  Bearer ${K}`, `bearer ${K}`, `BEARER   ${K}`, `Bearer\n${K}\n`]],
+	['Bearer and quotes', [`"Bearer ${K}"`, `Bearer "${K}"`, `Bearer " ${K} "`]],
+])('what copying adds to a key is taken off: %s', (_, pasted) => {
+	for (const text of pasted) expect([text, normalizeApiKey(text)]).toEqual([text, K]);
+});
+
+test.each([
+	K,
+	'sk-undefined',
+	'xbearer',
+	'bearer_abc',
+	'x'.repeat(4096),
+	'!#$%&()*+,-./:;<=>?@[\\]^_{|}~',
+])('a key stays as it is: %s', (key) => {
+	expect(normalizeApiKey(key)).toBe(key);
 });
 
 describe('what could not be sent is refused by the name of its fault, without the key', () => {
-	test.each([
-		['nothing', '', 'is empty'],
-		['white space', ' \n ', 'is empty'],
-		['a whole file', 'x'.repeat(4097), 'is longer than 4096 characters'],
-		['quotes around nothing', '""', 'is empty'],
-		['Bearer alone', 'Bearer', 'is empty'],
-		['Bearer and spaces', 'Bearer   ', 'is empty'],
-		['a space inside', 'sk-secret 123', 'contains a space'],
-		['a tab inside', 'sk-secret\t123', 'contains a space'],
-		['a no-break space inside', 'sk-secret\u00a0123', 'contains a space'],
-		['a zero-width space', 'sk-secret\u200b123', 'contains a space'],
-		['the header’s name', 'Authorization: Bearer sk-secret123', 'contains a space'],
-		['Bearer twice', 'Bearer Bearer sk-secret123', 'contains a space'],
-		['two keys', 'sk-secret123\nsk-secret456', 'contains a line break'],
-		['a carriage return', 'sk-secret\r123', 'contains a line break'],
-		['a header in the key', 'sk-secret123\r\nX-Evil: 1', 'contains a line break'],
-		['a null', 'sk-secret\u0000123', 'control character'],
-		['a delete', 'sk-secret123\u007f', 'control character'],
-		['a quote alone', '"', 'contains a quote'],
-		['a quote in front', '"sk-secret123', 'contains a quote'],
-		['another quote in front', "'sk-secret123", 'contains a quote'],
-		['a backtick in front', '`sk-secret123', 'contains a quote'],
-		['a typographic quote in front', '“sk-secret123', 'contains a quote'],
-		['a single typographic quote in front', '‘sk-secret123', 'contains a quote'],
-		['a quote behind', "sk-secret123'", 'contains a quote'],
-		['a quote inside', 'sk-"secret"123', 'contains a quote'],
-		['two pairs of quotes', '"\'sk-secret123\'"', 'contains a quote'],
-		['quotes that do not match', '"sk-secret123\'', 'contains a quote'],
-		['low quotes', '„sk-secret123“', 'contains a quote'],
-		['an umlaut', 'sk-secretä123', 'not ASCII'],
-		['an ellipsis of a shortened key', 'sk-secret…123', 'not ASCII'],
-		['bullets of a hidden key', '••••••••', 'not ASCII'],
-		['a Cyrillic letter', 'sk-sесret123', 'not ASCII'],
-	])('%s: %s', (_, pasted, problem) => {
-		const error = refusalOf(() => normalizeApiKey(pasted));
+	const BREAK = 'contains a line break or another control character';
+	const SPACE = 'contains a space';
+	const QUOTE = 'contains a quote';
+	const NO_ASCII = 'contains a character that is not ASCII';
+	const LONG = 'is longer than 4096 characters';
+	const S = 'sk-secret123';
 
-		expect(error).toBeInstanceOf(InputError);
-		expect(error).toMatchObject({ field: 'API Key' });
-		expect(error.message).toMatch(/^API Key /);
-		expect(error.message).toContain(problem);
-		expect(error.facts).toMatchObject({ retryable: false });
-		expect(error.facts.advice).toContain('Copy the key again');
-		for (const piece of pasted.match(/[\w-]{5,}/g) ?? []) {
-			if (/^(bearer|authorization)$/i.test(piece)) continue;
-			expect(shown(error)).not.toContain(piece);
+	test.each<[string, string[], string]>([
+		['nothing', ['', ' \n ', '""'], 'is empty'],
+		['Bearer alone', ['Bearer', 'Bearer   '], 'is empty'],
+		['a whole file', ['x'.repeat(4097)], LONG],
+		[
+			'white space inside',
+			['sk-bearer 123', 'sk-secret 123', 'sk-secret\t123', 'sk-secret\u00a0123'],
+			SPACE,
+		],
+		['invisible white space', ['sk-secret\u200b123', 'sk-secret\ufeff123'], SPACE],
+		['the header’s name', [`Authorization: Bearer ${S}`], SPACE],
+		['Bearer twice', [`Bearer Bearer ${S}`], SPACE],
+		['two keys', [`${S}\nsk-secret456`, `${S}\r\nX-Evil: 1`, 'sk-secret\r123'], BREAK],
+		['a control character', ['sk-secret\u0000123', `${S}\u007f`], BREAK],
+		['a quote in front', ['"', `"${S}`, `'${S}`, `\`${S}`, `“${S}`, `‘${S}`, `„${S}“`], QUOTE],
+		['a quote behind or inside', [`${S}'`, 'sk-"secret"123', 'sk«secret»123'], QUOTE],
+		['two pairs of quotes', [`"'${S}'"`], QUOTE],
+		['quotes that do not match', [`"${S}'`], QUOTE],
+		['letters of other scripts', ['sk-secretä123', 'sk-sесret123'], NO_ASCII],
+		['a key that is shortened or hidden', ['sk-secret…123', '••••••••'], NO_ASCII],
+	])('%s', (_, refused, problem) => {
+		for (const pasted of refused) {
+			const error = refusalOf(() => normalizeApiKey(pasted));
+			expect(error).toBeInstanceOf(InputError);
+			expect(error).toMatchObject({ field: 'API Key', message: `API Key ${problem}` });
+			expect(error.facts).toMatchObject({ retryable: false });
+			expect(error.facts.advice).toContain('Copy the key again');
+			for (const piece of pasted.match(/[\w-]{5,}/g) ?? []) {
+				if (/^(bearer|authorization)$/i.test(piece)) continue;
+				expect(shown(error)).not.toContain(piece);
+			}
 		}
 	});
 
 	test('whatever is pasted gives a key that stays as it is, or an input error without it', () => {
+		const before = fc.constantFrom('', ' ', '"', 'Bearer ', '“', '\n');
+		const inside = fc.string({ unit: fc.constantFrom(...'abcXYZ019-_."\' \n') });
+		const behind = fc.constantFrom('', ' ', '"', '”', '\n');
 		const pasted = fc.oneof(
 			fc.string({ unit: 'binary', maxLength: 40 }),
-			fc
-				.tuple(
-					fc.constantFrom('', ' ', '"', 'Bearer ', '“', '\n'),
-					fc.string({ unit: fc.constantFrom(...'abcXYZ019-_."\' \n') }),
-					fc.constantFrom('', ' ', '"', '”', '\n'),
-				)
-				.map((parts) => parts.join('')),
+			fc.tuple(before, inside, behind).map((parts) => parts.join('')),
 		);
 		let keys = 0;
 		fc.assert(
@@ -123,31 +101,28 @@ describe('what could not be sent is refused by the name of its fault, without th
 
 describe('a key that somebody echoes is taken out', () => {
 	const redact = keyRedactor(KEY);
+	const encoded = encodeURIComponent(KEY);
+	const lower = encoded.replace(/%../g, (code) => code.toLowerCase());
 
-	test('as it is, each time', () => {
-		expect(redact(`key ${KEY} and ${KEY}.`)).toBe('key [API key] and [API key].');
-	});
-
-	test('as a header', () => {
-		expect(redact(`{"authorization":"Bearer ${KEY}"}`)).toBe(
-			'{"authorization":"Bearer [API key]"}',
-		);
-	});
-
-	test('URL-encoded, with either case of hex digits', () => {
-		const encoded = encodeURIComponent(KEY);
-		const lower = encoded.replace(/%../g, (code) => code.toLowerCase());
+	test.each([
+		['as it is, each time', `key ${KEY} and ${KEY}.`, 'key [API key] and [API key].'],
+		['as a header', `{"auth":"Bearer ${KEY}"}`, '{"auth":"Bearer [API key]"}'],
+		['URL-encoded', `?key=${encoded}&x=1`, '?key=[API key]&x=1'],
+		['URL-encoded in lower case', `?key=${lower}&x=1`, '?key=[API key]&x=1'],
+		['and nothing else', 'model "sk-live": see https://x.y/?a=1%2F2', undefined],
+	])('%s', (_, text, clean = text) => {
 		expect(encoded).not.toBe(lower);
-		expect(redact(`?key=${encoded}&x=1`)).toBe('?key=[API key]&x=1');
-		expect(redact(`?key=${lower}&x=1`)).toBe('?key=[API key]&x=1');
+		expect(redact(text)).toBe(clean);
 	});
 
 	test.each([0, 1, 2, 3, 4, 5])('in base64, with %i bytes before it', (bytes) => {
-		const text = 'user:'.slice(0, bytes).padEnd(bytes, 'x') + KEY + ':tail';
-		for (const form of ['base64', 'base64url'] as const) {
-			const clean = redact(`<${Buffer.from(text).toString(form)}>`);
-			expect(clean).toContain('[API key]');
-			expect(decodings(clean)).not.toContain(KEY.slice(2, 8));
+		for (const key of [KEY, '?>~'.repeat(5)]) {
+			const text = `${'user:'.slice(0, bytes).padEnd(bytes, 'x')}${key}:tail`;
+			for (const form of ['base64', 'base64url'] as const) {
+				const clean = keyRedactor(key)(`<${Buffer.from(text).toString(form)}>`);
+				expect(clean).toContain('[API key]');
+				expect(decodings(clean)).not.toContain(key.slice(2, 8));
+			}
 		}
 	});
 
@@ -167,18 +142,11 @@ describe('a key that somebody echoes is taken out', () => {
 		);
 	});
 
-	test('other text stays as it is', () => {
-		const text = 'model "sk-live" was not found; see https://example.com/docs?a=1%2F2';
-		expect(redact(text)).toBe(text);
-	});
-
-	test('a key of a few letters is left alone, since it would tear words apart', () => {
+	test('but not one of a few letters, which would tear words apart, and in any script', () => {
 		expect(keyRedactor('abc')('an abcess, abc')).toBe('an abcess, abc');
 		expect(keyRedactor('k3y!')('?key=k3y!')).toBe('?key=[API key]');
-	});
-
-	test('an empty key takes nothing out', () => {
 		expect(keyRedactor('')('some text')).toBe('some text');
+		expect(keyRedactor('a-ключ-b')('<a-ключ-b>')).toBe('<[API key]>');
 	});
 
 	/** What can be decoded from the pieces that redaction has left, at every alignment. */

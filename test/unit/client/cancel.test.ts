@@ -3,14 +3,26 @@ import { request } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { aborted, arrange, fail, failureOf, fault, reply, START, type Exchange } from './arrange';
 
-type Client = Parameters<typeof request>[0];
-
 const sending =
 	(kind: RequestKind = 'read') =>
-	async (client: Client) =>
+	async (client: Parameters<typeof request>[0]) =>
 		await request(client, kind, { method: 'POST', path: '/x', body: {} });
 
 const NOTHING_MORE = 'Nothing more was sent. A task that had been accepted goes on at the gateway.';
+const CANCELED = 'The execution was canceled';
+const AFTER_SENDING = 'The execution was canceled after a request had been sent';
+const CHARGED = /^The request may have been executed and charged\..* $/;
+
+/** What a user is told of a cancel; what may cost money is said before the rest. */
+function expectCancel(error: unknown, message: string, doubt = /^$/) {
+	expect(error).toBeInstanceOf(CancelledError);
+	const { message: told, facts } = error as CancelledError;
+	expect(told).toBe(message);
+	expect(facts.advice).toContain(NOTHING_MORE);
+	expect(facts.advice.replace(NOTHING_MORE, '')).toMatch(doubt);
+	expect(facts.retryable).toBe(false);
+	expect(facts.inDoubt).toBe(message === AFTER_SENDING ? true : undefined);
+}
 
 /** A client that is canceled while its first request is under way. */
 async function cancelDuring(exchange: Exchange, kind?: RequestKind) {
@@ -23,62 +35,38 @@ async function cancelDuring(exchange: Exchange, kind?: RequestKind) {
 test('before sending: nothing is sent', async () => {
 	const { client, sent, cancel, failure } = arrange();
 	cancel();
-	const error = await failure(sending()(client));
-	expect(error).toBeInstanceOf(CancelledError);
-	expect(error.message).toBe('The execution was canceled');
-	expect(error.facts).toEqual({ advice: NOTHING_MORE, retryable: false });
+	expectCancel(await failure(sending('image')(client)), CANCELED);
 	expect(sent).toHaveLength(0);
 });
 
-test.each<[string, Exchange, RequestKind, message: string, doubt: RegExp]>([
-	['a refusal', reply(503, '', { 'retry-after': '60' }), 'image', 'was canceled', /^$/],
-	[
-		'an answer that leaves in doubt what was done',
-		reply(500, '', { 'retry-after': '60' }),
-		'response',
-		'was canceled after a request had been sent',
-		/^The request may have been executed and charged\..* $/,
-	],
+test.each<[string, number, RequestKind, message: string, doubt?: RegExp]>([
+	['a refusal', 503, 'image', CANCELED],
+	['an answer that leaves in doubt what was done', 500, 'response', AFTER_SENDING, CHARGED],
 ])('during the wait after %s: it ends there, and nothing more is sent', async (...row) => {
-	const [, exchange, kind, message, doubt] = row;
-	const { client, sent, time, cancel } = arrange([exchange]);
+	const [, status, kind, message, doubt] = row;
+	const { client, sent, time, cancel } = arrange([reply(status, '', { 'retry-after': '60' })]);
 	const failing = failureOf(sending(kind)(client));
 	await time.advance(10_000);
 	cancel();
-	const error = await failing;
-	expect(error).toBeInstanceOf(CancelledError);
-	expect(error.message).toBe(`The execution ${message}`);
-	expect(error.facts.advice).toContain(NOTHING_MORE);
-	expect(error.facts.advice.replace(NOTHING_MORE, '')).toMatch(doubt);
-	expect(error.facts.inDoubt).toBe(doubt.source === '^$' ? undefined : true);
-	expect(error.facts.retryable).toBe(false);
+	expectCancel(await failing, message, doubt);
 	expect(time.now() - START).toBe(10_000);
 	await time.advance(600_000);
 	expect(sent).toHaveLength(1);
 });
 
-test.each([
-	['lost', fault('lost')],
-	['canceled', aborted()],
-	['timed out', fault('timeout')],
-	['not connected', fault('unreached')],
-	['answered by 503', reply(503)],
-])('while a request is under way, which is %s then: it is not sent again', async (_, then) => {
-	const { sent, work } = await cancelDuring(then);
-	const error = await failureOf(work);
-	expect(error).toBeInstanceOf(CancelledError);
-	expect(error.message).toBe('The execution was canceled');
+test.each<[string, Exchange, RequestKind, message: string, doubt?: RegExp]>([
+	['read, lost', fault('lost'), 'read', CANCELED],
+	['read, canceled', aborted(), 'read', CANCELED],
+	['read, timed out', fault('timeout'), 'read', CANCELED],
+	['read, not connected', fault('unreached'), 'read', CANCELED],
+	['read, answered by 503', reply(503), 'read', CANCELED],
+	['response, canceled', aborted(), 'response', AFTER_SENDING, CHARGED],
+	['image, lost', fault('lost'), 'image', AFTER_SENDING, /^An image task may exist and be charged/],
+])('while a request is under way (%s then): it is not sent again', async (...row) => {
+	const [, then, kind, message, doubt] = row;
+	const { sent, work } = await cancelDuring(then, kind);
+	expectCancel(await failureOf(work), message, doubt);
 	expect(sent).toHaveLength(1);
-});
-
-test.each<[RequestKind, RegExp]>([
-	['response', /^The request may have been executed and charged/],
-	['image', /^An image task may exist and be charged/],
-])('while a %s is under way says that it may cost money', async (kind, advice) => {
-	const { work } = await cancelDuring(aborted(), kind);
-	const { facts } = await failureOf(work);
-	expect(facts.advice).toMatch(advice);
-	expect(facts).toMatchObject({ inDoubt: true, retryable: false });
 });
 
 test('an answer that arrives all the same is not thrown away', async () => {
@@ -103,10 +91,9 @@ test('a transport that reports a cancel is believed, whatever the signal says', 
 
 test('a wait that fails by itself is no cancel', async () => {
 	const bug = new Error('no clock');
-	const { client } = arrange([reply(503)]);
 	const time = { now: () => START, random: () => 1, sleep: async () => await Promise.reject(bug) };
-	await expect(sending()({ ...client, time })).rejects.toBe(bug);
-	await expect(
-		sending()({ ...arrange([reply(503)]).client, time, signal: undefined }),
-	).rejects.toBe(bug);
+	for (const more of [{ time }, { time, signal: undefined }]) {
+		const client = { ...arrange([reply(503)]).client, ...more };
+		await expect(sending()(client)).rejects.toBe(bug);
+	}
 });

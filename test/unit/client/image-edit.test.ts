@@ -21,40 +21,29 @@ async function partsOf(form: FormData): Promise<unknown[]> {
 	);
 }
 
-describe('the form of an edit', () => {
-	test('has one image as image', async () => {
-		expect(await partsOf(editForm(REQUEST, [upload('a.png')]))).toEqual([
-			['model', 'image-1'],
-			['prompt', 'make it blue'],
-			['image', 'a.png', 'image/png', 'a.png'],
-		]);
-	});
+test('the form of an edit has one image as image', async () => {
+	expect(await partsOf(editForm(REQUEST, [upload('a.png')]))).toEqual([
+		['model', 'image-1'],
+		['prompt', 'make it blue'],
+		['image', 'a.png', 'image/png', 'a.png'],
+	]);
+});
 
-	test('has several images as image[], in order, and the mask behind them', async () => {
-		const form = editForm(
-			REQUEST,
-			[upload('b.jpg', 'image/jpeg'), upload('a.png')],
-			upload('m.png'),
-		);
-		expect((await partsOf(form)).slice(2)).toEqual([
-			['image[]', 'b.jpg', 'image/jpeg', 'b.jpg'],
-			['image[]', 'a.png', 'image/png', 'a.png'],
-			['mask', 'm.png', 'image/png', 'm.png'],
-		]);
-	});
+test('the form of an edit has several images as image[], in order, and the mask behind them', async () => {
+	const images = [upload('b.jpg', 'image/jpeg'), upload('a.png')];
+	const form = editForm(REQUEST, images, upload('m.png'));
+	expect((await partsOf(form)).slice(2)).toEqual([
+		['image[]', 'b.jpg', 'image/jpeg', 'b.jpg'],
+		['image[]', 'a.png', 'image/png', 'a.png'],
+		['mask', 'm.png', 'image/png', 'm.png'],
+	]);
+});
 
-	test('has every other field as text: objects as JSON, nothing for what is not set', async () => {
-		const form = editForm(
-			{ ...REQUEST, n: 2, hd: false, style: { a: [1] }, tags: ['x'], gone: undefined, none: null },
-			[upload('a.png')],
-		);
-		expect((await partsOf(form)).slice(2, -1)).toEqual([
-			['n', '2'],
-			['hd', 'false'],
-			['style', '{"a":[1]}'],
-			['tags', '["x"]'],
-		]);
-	});
+test('the form of an edit has other fields as text, objects as JSON, and nothing for what is not set', async () => {
+	const more = { n: 2, hd: false, style: { a: [1] }, tags: ['x'], gone: undefined, none: null };
+	const parts = await partsOf(editForm({ ...REQUEST, ...more }, [upload('a.png')]));
+	const texts = { n: '2', hd: 'false', style: '{"a":[1]}', tags: '["x"]' };
+	expect(parts.slice(2, -1)).toEqual(Object.entries(texts));
 });
 
 describe('images by address', () => {
@@ -62,37 +51,34 @@ describe('images by address', () => {
 	const B = 'http://example.com/b.png?x=1,2';
 	const DATA = 'data:image/png;base64,iVBORw0KGgo=';
 
-	test.each<[string, unknown, string[]]>([
-		['one', A, [A]],
-		['one with spaces', ` ${A}\n`, [A]],
-		['separated by commas', `${A},${B}`, [A, B]],
-		['separated by commas and spaces', `${A} ,  ${B}`, [A, B]],
-		['separated by line breaks', `${A}\r\n${B}\n`, [A, B]],
-		['a comma in an address', B, [B]],
-		['a data URL', DATA, [DATA]],
-		['data URLs and others', `${DATA},${A}\n${DATA}`, [DATA, A, DATA]],
-		['a list', [A, DATA], [A, DATA]],
-		['a list with holes', [A, '', null, undefined, B], [A, B]],
-	])('%s', (_, value, addresses) => {
-		expect(imageAddresses(value, 'Image URLs')).toEqual(
-			addresses.map((image_url) => ({ image_url })),
-		);
+	test.each<[string, unknown[], string[]]>([
+		['one', [A, ` ${A}\n`], [A]],
+		[
+			'separated by commas, spaces or line breaks',
+			[`${A},${B}`, `${A} ,  ${B}`, `${A}\r\n${B}\n`],
+			[A, B],
+		],
+		['a comma in an address', [B], [B]],
+		['a data URL', [DATA], [DATA]],
+		['data URLs and others', [`${DATA},${A}\n${DATA}`, [DATA, A, DATA]], [DATA, A, DATA]],
+		['a list with holes', [[A, '', null, undefined, B]], [A, B]],
+	])('%s', (_, values, addresses) => {
+		const images = addresses.map((image_url) => ({ image_url }));
+		for (const value of values) expect(imageAddresses(value, 'Image URLs')).toEqual(images);
 	});
 
-	test.each<[string, unknown, string]>([
-		['nothing', '', 'is empty'],
-		['an empty list', [], 'is empty'],
-		['undefined', undefined, 'is empty'],
-		['a path', '/a.png', 'at position 1'],
-		['a file', 'file:///a.png', 'at position 1'],
-		['data that is no image', 'data:text/html,hi', 'at position 1'],
-		['an address that is none', `${A},https://[`, 'at position 2'],
-		['another type', [A, 5], 'at position 2'],
-	])('%s: refused', (_, value, problem) => {
-		const error = refusalOf(() => imageAddresses(value, 'Image URLs'));
-		expect(error).toBeInstanceOf(InputError);
-		expect(error).toMatchObject({ field: 'Image URLs' });
-		expect(error.message).toContain(problem);
+	test.each<[string, unknown[], string]>([
+		['nothing', ['', [], undefined], 'is empty'],
+		['a path or a file', ['/a.png', 'file:///a.png'], 'at position 1'],
+		['data that is no image', ['data:text/html,hi'], 'at position 1'],
+		['an address that is none', [`${A},https://[`, [A, 5]], 'at position 2'],
+	])('%s: refused', (_, values, problem) => {
+		for (const value of values) {
+			const error = refusalOf(() => imageAddresses(value, 'Image URLs'));
+			expect(error).toBeInstanceOf(InputError);
+			expect(error).toMatchObject({ field: 'Image URLs' });
+			expect(error.message).toContain(problem);
+		}
 	});
 });
 
@@ -100,13 +86,9 @@ describe('a PNG can be transparent', () => {
 	const png = (colorType: 0 | 2 | 4 | 6) =>
 		PNG.sync.write(new PNG({ width: 2, height: 2 }), { colorType, inputHasAlpha: true });
 
-	test.each([
-		[0, false],
-		[2, false],
-		[4, true],
-		[6, true],
-	] as const)('by its colour type %i: %s', (colorType, alpha) => {
-		expect(hasAlpha(png(colorType))).toBe(alpha);
+	test('by its color type', () => {
+		const transparent = ([0, 2, 4, 6] as const).filter((colorType) => hasAlpha(png(colorType)));
+		expect(transparent).toEqual([4, 6]);
 	});
 
 	/** A PNG with one more chunk behind its header. */

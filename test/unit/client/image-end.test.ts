@@ -76,22 +76,15 @@ describe.each(FILES)('%s', (_name, mimeType, file, spare) => {
 			expect([size, whole(mimeType, file, size)]).toEqual([size, true]);
 	});
 
-	test.each([
-		['zeros', Buffer.alloc(3)],
-		['text', Buffer.from('made by an encoder')],
-		['another image', png],
-	])('is whole with %s behind its end', (_what, more) => {
-		expect(whole(mimeType, Buffer.concat([file, more]))).toBe(true);
+	test('is whole with something behind its end', () => {
+		for (const more of [Buffer.alloc(3), Buffer.from('made by an encoder'), png])
+			expect(whole(mimeType, Buffer.concat([file, more]))).toBe(true);
 	});
 
-	test('is not whole where it is cut', () => {
-		const half = file.subarray(0, file.length / 2);
-		expect(whole(mimeType, half)).toBe(false);
-		expect(whole(mimeType, file.subarray(0, file.length - spare - 1))).toBe(false);
-	});
-
-	test('is whole where nothing but its very end is missing', () => {
-		expect(whole(mimeType, file.subarray(0, file.length - spare))).toBe(true);
+	test('is not whole where it is cut, but where nothing but its very end is missing', () => {
+		const ends = [file.length / 2, file.length - spare - 1, file.length - spare];
+		const cut = ends.map((end) => whole(mimeType, file.subarray(0, end)));
+		expect(cut).toEqual([false, false, true]);
 	});
 });
 

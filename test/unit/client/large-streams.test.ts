@@ -37,30 +37,6 @@ test('30,000 events arrive, none lost or out of order', async () => {
 	}
 });
 
-test('5,000 keep-alives may come before the first event', async () => {
-	function* stream() {
-		for (let sent = 0; sent < 5_000; sent++) yield bytes(': ping\n\n');
-		yield* deltas(1);
-	}
-	await expect(outcome(stream())).resolves.toMatchObject({ pieces: [DIGITS] });
-});
-
-test('a stream takes time in proportion to its length', async () => {
-	const cost = async (count: number) => {
-		const whole = Buffer.concat([...deltas(count)]);
-		const before = process.cpuUsage();
-		await outcome(inChunks(whole));
-		const { user, system } = process.cpuUsage(before);
-		return user + system;
-	};
-	const least = async (count: number) => Math.min(await cost(count), await cost(count));
-	await cost(10_000);
-	const short = await least(3_000);
-	const long = await least(30_000);
-	// Ten times the length: ten times the work if it is linear, a hundred if it is not.
-	expect(long / short).toBeLessThan(35);
-});
-
 test('a stream takes no more memory than its text', async () => {
 	setFlagsFromString('--expose-gc');
 	const collect = runInNewContext('gc') as () => void;

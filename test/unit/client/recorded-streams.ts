@@ -78,9 +78,11 @@ export function streaming(chunks: Chunks, options: StreamArrangement = {}) {
 	};
 	const arranged = arrange([], { transport, ...overrides });
 	const run = async (
-		onText: ((piece: string) => void) | undefined = (piece) => pieces.push(piece),
+		onText: ((piece: string) => void) | null = (piece) => pieces.push(piece),
 	): Promise<CreatedResponse> =>
-		await arranged.drive(streamResponse(arranged.client, BODY, { idleMs, onText }));
+		await arranged.drive(
+			streamResponse(arranged.client, BODY, { idleMs, ...(onText && { onText }) }),
+		);
 	return { ...arranged, seen, run, failure: async () => await failureOf(run()) };
 }
 

@@ -29,22 +29,18 @@ describe('Input as JSON', () => {
 		expect(read(value)).toEqual(expected);
 	});
 
-	test.each<[string, unknown, string]>([
-		['undefined', undefined, 'is empty'],
-		['null', null, 'is empty'],
-		['an empty text', '', 'is empty'],
-		['white space', ' \n', 'is empty'],
-		['an empty quoted text', '""', 'is empty'],
-		['an empty list', [], 'is empty'],
-		['a number', 7, 'is no input for a model'],
-		['an object that is no item', { a: 1 }, 'is no input for a model'],
-		['a Chat Completions body', { messages: items }, 'holds "messages"'],
-		['a whole body', { model: 'm', input: 'Hi' }, 'is a whole request body'],
-	])('is refused where it is %s', (_name, value, problem) => {
-		const error = refusalOf(() => read(value));
-		expect(error).toBeInstanceOf(InputError);
-		expect(error.message).toBe(`Input ${problem}`);
-		expect(error.facts.advice).toMatch(/\.$/);
+	test.each<[problem: string, unknown[]]>([
+		['is empty', [undefined, null, '', ' \n', '""', []]],
+		['is no input for a model', [7, { a: 1 }]],
+		['holds "messages"', [{ messages: items }]],
+		['is a whole request body', [{ model: 'm', input: 'Hi' }]],
+	])('is refused where it %s: %j', (problem, values) => {
+		for (const value of values) {
+			const error = refusalOf(() => read(value));
+			expect(error).toBeInstanceOf(InputError);
+			expect(error.message).toBe(`Input ${problem}`);
+			expect(error.facts.advice).toMatch(/\.$/);
+		}
 	});
 });
 

@@ -5,11 +5,9 @@ import { arrange, fail, fault, KEY, refusalOf, reply, shown, START, succeed } fr
 
 const BODY = { model: 'text-1', input: 'Hello' };
 
-const text = (words: string) => ({
-	type: 'message',
-	role: 'assistant',
-	content: [{ type: 'output_text', text: words }],
-});
+const text = (words: string) => {
+	return { type: 'message', content: [{ type: 'output_text', text: words }] };
+};
 const OK = { id: 'resp_1', status: 'completed', model: 'text-1', output: [text('Hello to you')] };
 
 const creating = async (client: Client) => await createResponse(client, BODY);
@@ -28,26 +26,26 @@ test.each([
 describe('a request for a response is refused before anything is sent', () => {
 	const STREAM = 'Remove "stream"';
 
-	test.each([
-		['no model', { input: 'x' }, 'Model', 'is empty', 'exact ID'],
-		['an empty model', { ...BODY, model: '' }, 'Model', 'is empty', 'exact ID'],
-		['a blank model', { ...BODY, model: '  ' }, 'Model', 'is empty', 'exact ID'],
-		['a model of another type', { ...BODY, model: {} }, 'Model', 'is not a text', 'exact ID'],
-		['no input', { model: 'm' }, 'Prompt', 'is empty', 'answer to'],
-		['an empty input', { ...BODY, input: '' }, 'Prompt', 'is empty', 'answer to'],
-		['a blank input', { ...BODY, input: '\n ' }, 'Prompt', 'is empty', 'answer to'],
-		['an input of another type', { ...BODY, input: 5 }, 'Prompt', 'is not a text', 'answer to'],
-		['no input item', { ...BODY, input: [] }, 'Prompt', 'is', 'answer to'],
-		['messages', { ...BODY, messages: [] }, 'Extra Body', 'holds "messages"', 'Chat Completions'],
-		['messages alone', { model: 'm', messages: [] }, 'Extra Body', 'holds "messages"', '"input"'],
-		['stream: true', { ...BODY, stream: true }, 'Extra Body', 'asks to stream', STREAM],
-		['stream: "no"', { ...BODY, stream: 'no' }, 'Extra Body', 'asks to stream', STREAM],
-	])('%s', (_, body, field, problem, advice) => {
-		const error = refusalOf(() => checkResponseRequest(body));
-		expect(error).toBeInstanceOf(InputError);
-		expect(error).toMatchObject({ field });
-		expect(error.message).toContain(`${field} ${problem}`);
-		expect(error.facts.advice).toContain(advice);
+	test.each<[string, object[], field: string, problem: string, advice: string]>([
+		['no model', [{ input: 'x' }, { ...BODY, model: '' }], 'Model', 'is empty', 'exact ID'],
+		['a blank model', [{ ...BODY, model: '  ' }], 'Model', 'is empty', 'exact ID'],
+		['a model of another type', [{ ...BODY, model: {} }], 'Model', 'is not a text', 'exact ID'],
+		['no input', [{ model: 'm' }, { ...BODY, input: '' }], 'Prompt', 'is empty', 'answer to'],
+		['a blank input', [{ ...BODY, input: '\n ' }], 'Prompt', 'is empty', 'answer to'],
+		['an input of another type', [{ ...BODY, input: 5 }], 'Prompt', 'is not a text', 'answer to'],
+		['no input item', [{ ...BODY, input: [] }], 'Prompt', 'is', 'answer to'],
+		['messages', [{ ...BODY, messages: [] }], 'Extra Body', 'holds "messages"', 'Chat Compl'],
+		['messages alone', [{ model: 'm', messages: [] }], 'Extra Body', 'holds "messages"', '"input"'],
+		['stream: true', [{ ...BODY, stream: true }], 'Extra Body', 'asks to stream', STREAM],
+		['stream: "no"', [{ ...BODY, stream: 'no' }], 'Extra Body', 'asks to stream', STREAM],
+	])('%s', (_, bodies, field, problem, advice) => {
+		for (const body of bodies as Array<Record<string, unknown>>) {
+			const error = refusalOf(() => checkResponseRequest(body));
+			expect(error).toBeInstanceOf(InputError);
+			expect(error).toMatchObject({ field });
+			expect(error.message).toContain(`${field} ${problem}`);
+			expect(error.facts.advice).toContain(advice);
+		}
 	});
 });
 
@@ -62,23 +60,16 @@ describe('a response', () => {
 		]);
 	});
 
-	test.each([
-		['no usage', { usage: undefined }],
-		['a usage of null', { usage: null }],
-		['a usage of another type', { usage: 'free' }],
-		['a usage with null in it', { usage: { input_tokens: null } }],
-		['a usage of texts', { usage: { input_tokens: '1' } }],
-		['a model of null', { model: null }],
-		['no model', { model: undefined }],
-		['an unknown status', { status: 'queued' }],
-		['status incomplete', { status: 'incomplete', incomplete_details: { reason: 'x' } }],
-		['no output items', { output: [] }],
-		['an error of null', { error: null }],
-	])('that is paid for is not lost by %s', async (_, more) => {
-		const body = { ...OK, ...more };
-		const { value } = await succeed([reply(200, body)], creating);
-		expect(value.response.id).toBe('resp_1');
-		expect(value.json).toEqual(JSON.parse(JSON.stringify(body)));
+	test('that is paid for is not lost by fields that are absent, null or malformed', async () => {
+		const usages = [undefined, null, 'free', { input_tokens: null }].map((usage) => ({ usage }));
+		const others = [{ model: null }, { model: undefined }, { output: [] }, { error: null }];
+		const statuses = [{ status: 'queued' }, { status: 'incomplete', incomplete_details: {} }];
+		for (const more of [...usages, ...others, ...statuses]) {
+			const body = { ...OK, ...more };
+			const { value } = await succeed([reply(200, body)], creating);
+			expect(value.response.id).toBe('resp_1');
+			expect(value.json).toEqual(JSON.parse(JSON.stringify(body)));
+		}
 	});
 
 	test.each([

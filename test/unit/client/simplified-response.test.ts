@@ -25,8 +25,6 @@ const refusal = (words: string) => ({ type: 'refusal', refusal: words });
 describe('The simplified form of a response', () => {
 	const usage = { input_tokens: 1, output_tokens: 3, details: { cached: 1 } };
 	const hello = { ...response(content(text('Hello'))), model: 'text-1', usage };
-	const textOf = (...output: unknown[]) =>
-		simple(response(...(output as ModelResponse['output']))).text;
 
 	test('is what most workflows go on with', () => {
 		expect(simplifyResponse({ response: hello, json: hello, requestId: 'req_1' }, {})).toEqual({
@@ -40,8 +38,12 @@ describe('The simplified form of a response', () => {
 		expect(simple(response())).toEqual({ id: 'r1', status: 'completed', text: '', usage: null });
 	});
 
-	test('has usage null where the gateway says null', () => {
-		expect(simple({ ...hello, usage: null }).usage).toBeNull();
+	test('has usage null where the gateway says null, and why it is incomplete', () => {
+		const incomplete_details = { reason: 'content_filter', more: 1 };
+		const cut = simple({ ...hello, usage: null, incomplete_details });
+		expect(cut).toMatchObject({ usage: null, incomplete_details });
+		const whole = simple({ ...hello, incomplete_details: null });
+		expect(whole).not.toHaveProperty('incomplete_details');
 	});
 
 	test('has the text of all message items, in order, and of nothing else', () => {
@@ -50,21 +52,14 @@ describe('The simplified form of a response', () => {
 			content(text('One, '), text('two, ')),
 			{ type: 'web_search_call', id: 'ws_1', text: 'no' },
 			content({ type: 'hologram', text: 'no' }),
-			content(text('three')),
-		];
-		expect(textOf(...output)).toBe('One, two, three');
-	});
-
-	test('is not troubled by items it does not know, nor by malformed ones', () => {
-		const output = [
-			{ type: 'message' },
-			{ type: 'message', content: null },
+			// Malformed ones are no trouble.
+			...[{ type: 'message' }, { type: 'message', content: null }],
 			{ type: 'message', content: 'text' },
 			content(null, 5, 'x', {}, { type: 'output_text' }, { type: 'output_text', text: 5 }),
 			{ type: 'from_the_future', content: [text('no')] },
-			content(text('yes')),
+			content(text('three')),
 		];
-		expect(textOf(...output)).toBe('yes');
+		expect(simple(response(...output)).text).toBe('One, two, three');
 	});
 
 	test.each<[string, unknown, unknown]>([
@@ -117,38 +112,18 @@ describe('The simplified form of a response', () => {
 
 	test('has calls of tools of a free form with their text', () => {
 		const call = { type: 'custom_tool_call', call_id: 'c1', name: 'shell', input: 'ls -l' };
-		expect(simple(response(call)).tool_calls).toEqual([
-			{ id: 'c1', name: 'shell', arguments: 'ls -l' },
-		]);
-	});
-
-	test('is the same in any order of fields and items', () => {
-		const item = content(text('Hi'));
-		const swapped = Object.fromEntries(Object.entries(item).reverse()) as typeof item;
-		const one = simple({ id: 'r1', status: 'completed', model: 'm', output: [item] });
-		const other = simple({ output: [swapped], model: 'm', status: 'completed', id: 'r1' });
-		expect(other).toEqual(one);
-	});
-
-	test('has why it is incomplete, and nothing where it is not', () => {
-		const incomplete_details = { reason: 'content_filter', more: 1 };
-		expect(simple({ ...response(), incomplete_details })).toMatchObject({ incomplete_details });
-		expect(simple({ ...response(), incomplete_details: null })).not.toHaveProperty(
-			'incomplete_details',
-		);
+		const tool_calls = [{ id: 'c1', name: 'shell', arguments: 'ls -l' }];
+		expect(simple(response(call)).tool_calls).toEqual(tool_calls);
 	});
 });
 
 describe('JSON that was asked for', () => {
 	const asking = (type: string) => ({ text: { format: { type, name: 'x', schema: {} } } });
 
-	test.each(['json_object', 'json_schema'])(
-		'(%s) is parsed from all parts, beside them',
-		(type) => {
-			const given = response(content(text('{"a":'), text('[1]}')));
-			expect(simple(given, asking(type))).toMatchObject({ text: '{"a":[1]}', parsed: { a: [1] } });
-		},
-	);
+	test.each(['json_object', 'json_schema'])('(%s) is parsed from all parts', (type) => {
+		const given = response(content(text('{"a":'), text('[1]}')));
+		expect(simple(given, asking(type))).toMatchObject({ text: '{"a":[1]}', parsed: { a: [1] } });
+	});
 
 	test('and did not come is an error that keeps the text which was paid for', () => {
 		const given = response(content(text('Sure!')));
@@ -160,15 +135,17 @@ describe('JSON that was asked for', () => {
 		expect(error.facts.advice).toContain('paid for');
 	});
 
-	test.each([
-		['text was', { format: { type: 'text' } }],
-		['nothing was', undefined],
-		['the format is null, nothing was', { format: null }],
-		['text is null, nothing was', null],
-		['text is a text, nothing was', 'json_object'],
-	])('is not parsed where %s asked for', (_, asked) => {
+	test('is not parsed where text was asked for, or nothing was', () => {
 		const given = response(content(text('{"a":1}')));
-		expect(simple(given, { text: asked })).not.toHaveProperty('parsed');
+		const formats = [
+			{ format: { type: 'text' } },
+			{ format: null },
+			undefined,
+			null,
+			'json_object',
+		];
+		for (const asked of formats)
+			expect(simple(given, { text: asked })).not.toHaveProperty('parsed');
 	});
 });
 
@@ -194,26 +171,19 @@ describe('JSON that was asked for by a schema', () => {
 		expect(simple(answering(value), asked(schema)).parsed).toEqual(value);
 	});
 
-	test.each<[string, object, unknown, string]>([
-		['a list for an object', { type: 'object' }, [], 'is not of the schema’s type (object)'],
-		['null for an object', { type: 'object' }, null, 'is not of the schema’s type (object)'],
-		['an object for a list', { type: 'array' }, {}, 'is not of the schema’s type (array)'],
-		['a number for a text', { type: 'string' }, 1, 'is not of the schema’s type (string)'],
-		['a fraction', { type: 'integer' }, 1.5, 'is not of the schema’s type (integer)'],
-		['0 for null', { type: 'null' }, 0, 'is not of the schema’s type (null)'],
-		[
-			'a text for one of several types',
-			{ type: ['object', 'null'] },
-			'x',
-			'is not of the schema’s type (object or null)',
-		],
-		[
-			'an object that lacks what is required',
-			{ type: 'object', required: ['a', 'b', 'toString'] },
-			{ b: 1 },
-			'lacks what the schema requires (a, toString)',
-		],
-	])('%s does not fit, and the text is kept', (_name, schema, value, fault) => {
+	const typed = (...type: string[]) => ({ type: type.length > 1 ? type : type[0] });
+	const lacking = { type: 'object', required: ['a', 'b', 'toString'] };
+
+	test.each<[object, unknown, string]>([
+		[typed('object'), [], 'is not of the schema’s type (object)'],
+		[typed('object'), null, 'is not of the schema’s type (object)'],
+		[typed('array'), {}, 'is not of the schema’s type (array)'],
+		[typed('string'), 1, 'is not of the schema’s type (string)'],
+		[typed('integer'), 1.5, 'is not of the schema’s type (integer)'],
+		[typed('null'), 0, 'is not of the schema’s type (null)'],
+		[typed('object', 'null'), 'x', 'is not of the schema’s type (object or null)'],
+		[lacking, { b: 1 }, 'lacks what the schema requires (a, toString)'],
+	])('that asks for %j: %j does not fit, and the text is kept', (schema, value, fault) => {
 		const error = refusalOf(() => simple(answering(value), asked(schema)));
 		const said = JSON.stringify(value);
 		expect(error.message).toBe(`The model’s answer ${fault}: ${said}`);
@@ -221,22 +191,17 @@ describe('JSON that was asked for by a schema', () => {
 	});
 
 	test('that was cut off says why', () => {
-		const cut = {
-			...response(content(text('{"a":'))),
-			status: 'incomplete',
-			incomplete_details: { reason: 'max_output_tokens' },
-		};
+		const incomplete_details = { reason: 'max_output_tokens' };
+		const cut = { ...response(content(text('{"a":'))), status: 'incomplete', incomplete_details };
 		const error = refusalOf(() => simple(cut, asked({ type: 'object' })));
 		expect(error.message).toBe('The model’s answer is not JSON: {"a":');
 		expect(error.facts.advice).toMatch(/^The model stopped at Max Output Tokens/);
 	});
 
-	test.each<[string, ModelResponse]>([
-		['a refusal', response(content(refusal('No')))],
-		['calls of tools', response({ type: 'function_call', name: 'f', arguments: '{}' })],
-		['nothing', response()],
-	])('is not missed where %s came', (_name, given) => {
-		expect(simple(given, asked({ type: 'object' }))).not.toHaveProperty('parsed');
+	test('is not missed where a refusal, calls of tools or nothing came', () => {
+		const calls = response({ type: 'function_call', name: 'f', arguments: '{}' });
+		for (const given of [response(content(refusal('No'))), calls, response()])
+			expect(simple(given, asked({ type: 'object' }))).not.toHaveProperty('parsed');
 	});
 });
 

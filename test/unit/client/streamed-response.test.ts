@@ -37,7 +37,8 @@ test('a streamed response is complete at its final event: nothing after it is wa
 			await new Promise(() => {});
 		})(),
 	);
-	await expect(run()).resolves.toMatchObject({ json: { status: 'completed' } });
+	// Nobody need be told of its text.
+	await expect(run(null)).resolves.toMatchObject({ json: { status: 'completed' } });
 	expect(time.now()).toBe(client.deadline - 3_600_000);
 });
 
@@ -45,52 +46,23 @@ describe('The text of a streamed response', () => {
 	const words = Array.from({ length: 33 }, (_, n) => `${n} `);
 	const refused = [{ type: 'message', content: [{ type: 'refusal', refusal: 'No' }] }];
 
+	const mixed = [
+		delta('One') + delta(' two', 1),
+		event('response.refusal.delta', { output_index: 2, delta: ' no' }),
+		event('response.function_call_arguments.delta', { output_index: 3, delta: '{}' }),
+		event('response.output_text.delta', { output_index: 0, delta: 7 }) + END,
+	].join('');
+	const deltas = (pieces: string[]) => pieces.map((piece) => delta(piece)).join('');
+	const whole = completed({ output: [message('Whole')] });
+	const textDone = event('response.output_text.done', { text: 'Whole' });
+
 	test.each<[string, string[], string[]]>([
-		[
-			'piece by piece, in order, texts and refusals alike',
-			[
-				delta('One') +
-					delta(' two', 1) +
-					event('response.refusal.delta', { output_index: 2, delta: ' no' }) +
-					event('response.function_call_arguments.delta', { output_index: 3, delta: '{}' }) +
-					event('response.output_text.delta', { output_index: 0, delta: 7 }) +
-					END,
-			],
-			['One', ' two', ' no'],
-		],
-		[
-			'piece by piece, up to 32 at once',
-			[
-				words
-					.slice(1)
-					.map((word) => delta(word))
-					.join('') + END,
-			],
-			words.slice(1),
-		],
-		[
-			'as one if more arrive together',
-			[words.map((word) => delta(word)).join(''), delta('the end'), END],
-			[words.join(''), 'the end'],
-		],
-		[
-			'at the end if it came in one piece',
-			[
-				event('response.output_text.done', { text: 'Whole' }),
-				completed({ output: [message('Whole')] }),
-			],
-			['Whole'],
-		],
-		[
-			'at the end after nothing but an empty piece',
-			[delta(''), completed({ output: [message('Whole')] })],
-			['', 'Whole'],
-		],
-		[
-			'at the end if only the final event came',
-			[completed({ output: [message('Whole')] })],
-			['Whole'],
-		],
+		['piece by piece, texts and refusals alike', [mixed], ['One', ' two', ' no']],
+		['piece by piece, up to 32 at once', [deltas(words.slice(1)) + END], words.slice(1)],
+		['as one if more arrive together', [deltas(words), delta('x'), END], [words.join(''), 'x']],
+		['at the end if it came in one piece', [textDone, whole], ['Whole']],
+		['at the end after nothing but an empty piece', [delta(''), whole], ['', 'Whole']],
+		['at the end if only the final event came', [whole], ['Whole']],
 		['at the end, a refusal too', [completed({ output: refused })], ['No']],
 	])('is passed on %s', async (_, chunks, pieces) => {
 		await expect(outcome(chunks.map(bytes))).resolves.toMatchObject({ pieces });
@@ -101,37 +73,21 @@ describe('The final response', () => {
 	const created = (response: object) => event('response.created', { response });
 
 	test('wins over all that came on the way', async () => {
-		const final = {
-			id: 'r2',
-			status: 'completed',
-			model: 'text-2',
-			output: [message('Final')],
-			usage: { total_tokens: 3 },
-			unknown: { kept: true },
-		};
-		const { json } = await outcome([
-			bytes(
-				created({ id: 'r1', model: 'text-1', first: true }) +
-					added(0, message()) +
-					delta('On the way') +
-					done(0, message('On the way')) +
-					done(1, message('More')) +
-					event('response.completed', { response: final }),
-			),
-		]);
-		expect(json).toEqual({ ...final, first: true });
+		const final = { id: 'r2', status: 'completed', model: 'text-2', output: [message('Final')] };
+		const response = { ...final, unknown: { kept: true } };
+		const before = [created({ id: 'r1', model: 'text-1', first: true }), added(0, message())];
+		const items = [delta('On the way'), done(0, message('On the way')), done(1, message('More'))];
+		const end = event('response.completed', { response });
+		const { json } = await outcome([...before, ...items, end].map(bytes));
+		expect(json).toEqual({ ...response, first: true });
 	});
 
 	test('takes what it lacks from those before it', async () => {
 		const progress = { id: 'r1', model: 'text-1', status: 'in_progress', output: [] };
-		const { json } = await outcome([
-			bytes(
-				created({ id: 'r0', model: 'text-0' }) +
-					event('response.in_progress', { response: progress }) +
-					delta('Hi') +
-					event('response.completed', {}),
-			),
-		]);
+		const before = created({ id: 'r0', model: 'text-0' });
+		const later = event('response.in_progress', { response: progress });
+		const end = event('response.completed', {});
+		const { json } = await outcome([bytes(before + later + delta('Hi') + end)]);
 		expect(json).toEqual({ ...progress, status: 'completed', output: [message('Hi')] });
 	});
 
@@ -154,6 +110,7 @@ describe('The final response', () => {
 		expect(error).toBeInstanceOf(AnswerError);
 		expect(error.message).toContain(says);
 		expect(error.facts).toMatchObject({ partialText: 'Hi', retryable: false });
+		if (says.startsWith('field')) expect(error.facts.httpStatus).toBe(200);
 		if (says.includes('broke')) expect(error.facts).toMatchObject({ code: 'C', charged: true });
 	});
 });
@@ -179,92 +136,43 @@ describe('Where the final response is empty, its output is', () => {
 	const full = { ...message('Hi'), id: 'm1', status: 'completed', annotations: [1] };
 	const hologram = { type: 'hologram', light: [1] };
 
-	test.each<[string, string[], object[]]>([
-		['the texts that came', [delta('Hel'), delta('lo')], [message('Hello')]],
-		['the whole text of its last event, not its deltas', [delta('Hel'), text], [message('Hello')]],
+	const no = event('response.output_text.delta', { output_index: 0, delta: 7 });
+	const noText = event('response.output_text.done', { output_index: 0 });
+	const [hel, lo] = [delta('Hel'), delta('lo')];
+	const parts = [delta('B', 0, 1), delta('A', 0, 0), delta('C', 0, 2), delta('b', 0, 1)];
+	const mixed = [delta('Second', 1), done(2, call), done(0, { type: 'reasoning' })];
+	const [well, said] = [delta('Well.'), refusal('done', { refusal: 'I cannot.' })];
+	const pieces = ['I ', 'cannot.'].map((piece) => refusal('delta', { delta: piece }));
+	const refusedAt0 = refusal('delta', { content_index: 0, delta: 'I cannot.' });
+	const [start, end] = ['{"a"', ':1}'].map((piece) => argument('delta', { delta: piece }));
+	const whole = argument('done', { arguments: '{"a":1}' });
+	const nameless = { type: 'function_call', arguments: '{"a":1}' };
+	const filled = { ...begun, ...message('Hi') };
+	const beganWithPart = added(0, { ...begun, ...message('') });
+	const [hi, hi1, hi2] = [delta('Hi'), delta('Hi', 1), delta('Hi', 2)];
+
+	test.each<[string, Array<string | undefined>, object[]]>([
+		['the texts that came, nothing that is none', [hel, no, lo], [message('Hello')]],
+		['the whole text of its last event, not its deltas', [hel, text], [message('Hello')]],
 		['the whole text of its last event alone', [text], [message('Hello')]],
-		[
-			'a text whose last event holds none',
-			[delta('Hello'), event('response.output_text.done', { output_index: 0 })],
-			[message('Hello')],
-		],
-		[
-			'several content parts, in the order of their index',
-			[delta('B', 0, 1), delta('A', 0, 0), delta('C', 0, 2), delta('b', 0, 1)],
-			[message('A', 'Bb', 'C')],
-		],
-		[
-			'more than ten items, in the order of their numbers',
-			numbers.map((n) => delta(String(n), n, 0)),
-			sorted.map((n) => message(n)),
-		],
-		[
-			'more than ten parts, in the order of their numbers',
-			numbers.map((n) => delta(String(n), 0, n)),
-			[message(...sorted)],
-		],
-		[
-			'items in the order of their index, whichever came first',
-			[delta('Second', 1), done(2, call), done(0, { type: 'reasoning' })],
-			[{ type: 'reasoning' }, message('Second'), call],
-		],
-		[
-			'a refusal, beside a text',
-			[delta('Well.'), refusal('delta', { delta: 'I ' }), refusal('delta', { delta: 'cannot.' })],
-			[refused],
-		],
-		[
-			'a refusal with the index of a text, beside it',
-			[delta('Well.'), refusal('delta', { content_index: 0, delta: 'I cannot.' })],
-			[refused],
-		],
-		[
-			'a refusal from its last event, beside a text',
-			[delta('Well.'), refusal('done', { refusal: 'I cannot.' })],
-			[refused],
-		],
-		[
-			'a call of a function, its arguments joined',
-			[begunCall, argument('delta', { delta: '{"a"' }), argument('delta', { delta: ':1}' })],
-			[call],
-		],
-		[
-			'a call with the arguments of their last event',
-			[begunCall, argument('delta', { delta: '{"a' }), argument('done', { arguments: '{"a":1}' })],
-			[call],
-		],
+		['a text whose last event holds none', [hel, lo, noText], [message('Hello')]],
+		['several parts, in the order of their index', parts, [message('A', 'Bb', 'C')]],
+		['many items', numbers.map((n) => delta(`${n}`, n)), sorted.map((n) => message(n))],
+		['many parts', numbers.map((n) => delta(`${n}`, 0, n)), [message(...sorted)]],
+		['items in the order of their index', mixed, [{ type: 'reasoning' }, message('Second'), call]],
+		['a refusal, beside a text', [well, ...pieces], [refused]],
+		['a refusal with the index of a text, beside it', [well, refusedAt0], [refused]],
+		['a refusal from its last event, beside a text', [well, said], [refused]],
+		['a call of a function, its arguments joined', [begunCall, start, end], [call]],
+		['a call with the arguments of their last event', [begunCall, start, whole], [call]],
 		['a call as it is done', [begunCall, done(0, call)], [call]],
-		[
-			'a call whose item never came',
-			[argument('done', { arguments: '{"a":1}' })],
-			[{ type: 'function_call', arguments: '{"a":1}' }],
-		],
-		[
-			'an item that is only begun, filled by its text',
-			[added(0, begun), delta('Hi')],
-			[{ ...begun, ...message('Hi') }],
-		],
-		[
-			'an item that is only begun, though it has a part',
-			[added(0, { ...begun, ...message('') }), delta('Hi')],
-			[{ ...begun, ...message('Hi') }],
-		],
-		[
-			'an item as it is done, with all its fields',
-			[added(0, message()), delta('Hi'), done(0, full)],
-			[full],
-		],
-		[
-			'an item that is done and empty, filled by its text',
-			[delta('Hi'), done(0, begun)],
-			[{ ...begun, ...message('Hi') }],
-		],
-		[
-			'items of types that nobody knows',
-			[done(0, hologram), delta('Hi', 1)],
-			[hologram, message('Hi')],
-		],
-		['nothing of what is no item', [added(0, {}), done(1, null), delta('Hi', 2)], [message('Hi')]],
+		['a call whose item never came', [whole], [nameless]],
+		['an item that is only begun, filled by its text', [added(0, begun), hi], [filled]],
+		['an item that is only begun, though it has a part', [beganWithPart, hi], [filled]],
+		['an item as it is done', [added(0, message()), hi, done(0, full)], [full]],
+		['an item that is done and empty, filled by its text', [hi, done(0, begun)], [filled]],
+		['items of types that nobody knows', [done(0, hologram), hi1], [hologram, message('Hi')]],
+		['nothing of what is no item', [added(0, {}), done(1, null), hi2], [message('Hi')]],
 		['empty if nothing came', [], []],
 	])('%s', async (_, events, output) => {
 		const { json } = await outcome([bytes(events.join('') + END)]);

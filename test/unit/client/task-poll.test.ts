@@ -58,22 +58,19 @@ describe('A poll', () => {
 	const ACCEPTED =
 		/^The image task was accepted and may be charged: do not submit it again, fetch it with Task → Wait and its task ID\. \S/;
 
-	test.each<[string, Exchange, new (...args: never[]) => Error, advice: RegExp]>([
-		['401', reply(401), StatusError, ACCEPTED],
-		['403', reply(403), StatusError, ACCEPTED],
-		['500, twice', reply(500), StatusError, ACCEPTED],
-		['503 to the end', reply(503), StatusError, ACCEPTED],
-		['a lost connection to the end', fault('lost'), NetworkError, ACCEPTED],
-		['a bad certificate', fault('certificate'), NetworkError, ACCEPTED],
-		['HTML', reply(200, '<html>'), AnswerError, ACCEPTED],
-		['no JSON', reply(200, ''), AnswerError, ACCEPTED],
-		['no status', reply(200, { task_id: 'task_1' }), AnswerError, ACCEPTED],
-		['a cancel', aborted(), CancelledError, /^Nothing more was sent/],
-	])('that fails (%s) keeps the task’s ID', async (_, always, kind, advice) => {
-		const { error } = await fail(always, polling());
-		expect(error).toBeInstanceOf(kind);
-		expect(error.facts.taskId).toBe('task_1');
-		expect(error.facts.advice).toMatch(advice);
+	test.each<[string, Exchange[], new (...args: never[]) => Error, advice: RegExp]>([
+		['a status', [401, 403, 500, 503].map((status) => reply(status)), StatusError, ACCEPTED],
+		['no reply', [fault('lost'), fault('certificate')], NetworkError, ACCEPTED],
+		['no JSON', [reply(200, '<html>'), reply(200, '')], AnswerError, ACCEPTED],
+		['no task', [reply(200, { task_id: 'task_1' })], AnswerError, ACCEPTED],
+		['a cancel', [aborted()], CancelledError, /^Nothing more was sent/],
+	])('that fails by %s keeps the task’s ID', async (_, exchanges, kind, advice) => {
+		for (const always of exchanges) {
+			const { error } = await fail(always, polling());
+			expect(error).toBeInstanceOf(kind);
+			expect(error.facts.taskId).toBe('task_1');
+			expect(error.facts.advice).toMatch(advice);
+		}
 	});
 
 	test('that cannot be read names the field', async () => {
@@ -85,10 +82,8 @@ describe('A poll', () => {
 
 	test('that fails for no reason of the gateway passes its error on as it is', async () => {
 		const bug = new Error('a bug');
-		const transport = {
-			send: async () => await Promise.reject(bug),
-			open: async () => await Promise.reject(bug),
-		};
+		const broken = async () => await Promise.reject(bug);
+		const transport = { send: broken, open: broken };
 		await expect(succeed([], polling(), { transport })).rejects.toBe(bug);
 	});
 });
@@ -105,45 +100,29 @@ function seen(
 	return { task: whole, json: whole, now, gatewayNow, retryAfter };
 }
 
-test.each(['completed', 'failed'] as const)('a task that is %s is not waited for', (status) => {
-	for (const deadline of [START - 1, START + 900_000]) {
-		const step = pollStep(STATE, seen({ status }, { retryAfter: 60 }), { ...SETTINGS, deadline });
-		expect(step).toEqual({ next: status });
+test('a task that is completed or failed is not waited for, any other is', () => {
+	for (const status of ['completed', 'failed']) {
+		for (const deadline of [START - 1, START + 900_000]) {
+			const step = pollStep(STATE, seen({ status }, { retryAfter: 60 }), { ...SETTINGS, deadline });
+			expect(step).toEqual({ next: status });
+		}
 	}
+	for (const status of ['processing', 'queued', 'COMPLETED', 'cancelled', 'x'])
+		expect(pollStep(STATE, seen({ status }), SETTINGS)).toMatchObject({
+			next: 'wait',
+			waitMs: 3000,
+		});
 });
 
-test.each(['processing', 'queued', 'in_progress', 'COMPLETED', 'cancelled', 'x'])(
-	'a task that is %s is waited for',
-	(status) => {
-		const step = pollStep(STATE, seen({ status }), SETTINGS);
-		expect(step).toMatchObject({ next: 'wait', waitMs: 3000 });
-	},
-);
-
 describe('The wait until the next poll', () => {
-	const absent = undefined;
+	const [a, NEVER] = [undefined, Array<undefined>(7).fill(undefined)];
 
 	test.each([
 		['is as long as Retry-After says', [3, 10, 1.5, 100], 1, [3, 10, 1.5, 100]],
-		['is no shorter than the poll interval', [3, 0, absent], 20, [20, 20, 20]],
-		[
-			'grows by half from 3 s to 15 s while Retry-After stays absent',
-			Array<undefined>(7).fill(absent),
-			3,
-			[3, 4.5, 6.75, 10.125, 15, 15, 15],
-		],
-		[
-			'grows from 3 s, though the interval is longer',
-			Array<undefined>(6).fill(absent),
-			5,
-			[5, 5, 6.75, 10.125, 15, 15],
-		],
-		[
-			'grows anew after a Retry-After',
-			[absent, absent, 5, absent, absent, 0, absent],
-			3,
-			[3, 4.5, 5, 3, 4.5, 3, 3],
-		],
+		['is no shorter than the poll interval', [3, 0, a], 20, [20, 20, 20]],
+		['grows by half from 3 s to 15 s without', NEVER, 3, [3, 4.5, 6.75, 10.125, 15, 15, 15]],
+		['grows from 3 s, though the interval is longer', NEVER, 5, [5, 5, 6.75, 10.125, 15, 15, 15]],
+		['grows anew after a Retry-After', [a, a, 5, a, a, 0, a], 3, [3, 4.5, 5, 3, 4.5, 3, 3]],
 	])('%s', (_, retryAfters, interval, waits) => {
 		let state = STATE;
 		const seconds = retryAfters.map((retryAfter) => {

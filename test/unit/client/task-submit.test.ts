@@ -1,5 +1,6 @@
 import { AnswerError } from '../../../nodes/shared/api/errors/errors';
 import { submitImageTask } from '../../../nodes/shared/api/images/submit-task';
+import type { GatewayReply } from '../../../nodes/shared/api/http/transport';
 import { arrange, fail, fault, KEY, reply, shown, START, succeed } from './arrange';
 
 const BODY = { model: 'image-1', prompt: 'a red fox' };
@@ -47,39 +48,36 @@ test('an accepted task comes with its ID, the body as sent, and when to look', a
 });
 
 describe('the ID of an accepted task is found wherever it stands:', () => {
-	const minimal = { status: 'processing' };
+	const task = (fields: object, headers = {}) => reply(202, { status: 'x', ...fields }, headers);
+	const bodies = ['', '{"task_', 'accepted', '<html>ok</html>', [1], null];
 
-	test.each([
-		['task_id alone', reply(202, { ...minimal, task_id: 'task_1' })],
-		['id alone', reply(202, { ...minimal, id: 'task_1' })],
-		['task_id before another id', reply(202, { ...minimal, task_id: 'task_1', id: 'other' })],
-		['id beside an empty task_id', reply(202, { ...minimal, task_id: '', id: 'task_1' })],
-		['id beside a task_id of another type', reply(202, { ...minimal, task_id: {}, id: 'task_1' })],
-		['task_id beside an id of another type', reply(202, { ...minimal, task_id: 'task_1', id: [] })],
-		['a 200 in place of the 202', reply(200, TASK)],
-		['an unknown status', reply(202, { ...TASK, status: 'queued' })],
-		['a task that is completed already', reply(202, { ...TASK, status: 'completed' })],
-		['no status', reply(202, { task_id: 'task_1' })],
-		['a status of another type', reply(202, { task_id: 'task_1', status: 7 })],
-		['malformed extras', reply(202, { ...TASK, expires_at: 'soon', result: 5, error: 'none' })],
-		['the body, not another Location', reply(202, TASK, { location: '/v1/images/tasks/other' })],
-		['the Location of a body without ID', reply(202, minimal, HEADERS)],
-		['the Location of an empty body', reply(202, '', HEADERS)],
-		['the Location of a broken body', reply(202, '{"task_', HEADERS)],
-		['the Location of a body that is text', reply(202, 'accepted', HEADERS)],
-		['the Location of a web page', reply(202, '<html>ok</html>', HEADERS)],
-		['the Location of a list', reply(202, [1], HEADERS)],
-		['the Location of null', reply(202, null, HEADERS)],
-		['a Location with host', at(`https://gw.example${PATH}`)],
-		['a Location with a query', at(`${PATH}?a=/b#c`)],
-		['a Location with a slash behind', at(`${PATH}/`)],
-		['the first of two Locations', at([PATH, '/other'])],
-		['an ID that is a number', reply(202, { ...minimal, task_id: 7 }), '7'],
-		['an encoded ID in a Location', at('/v1/images/tasks/a%2Fb%20c'), 'a/b c'],
-	])('%s', async (_, answer, id = 'task_1') => {
-		const { value, sent } = await succeed([answer], submitting());
-		expect(value.taskId).toBe(id);
-		expect(sent).toHaveLength(1);
+	test.each<[string, GatewayReply[], id?: string]>([
+		['task_id or id', [task({ task_id: 'task_1' }), task({ id: 'task_1' })]],
+		['task_id before another id', [task({ task_id: 'task_1', id: 'other' })]],
+		['id beside an empty task_id', [task({ task_id: '', id: 'task_1' })]],
+		['id beside a task_id of another type', [task({ task_id: {}, id: 'task_1' })]],
+		['task_id beside an id of another type', [task({ task_id: 'task_1', id: [] })]],
+		['a 200 in place of the 202', [reply(200, TASK)]],
+		['a task that is completed already', [reply(202, { ...TASK, status: 'completed' })]],
+		[
+			'no status, or one of another type',
+			[task({ ...TASK, status: undefined }), task({ ...TASK, status: 7 })],
+		],
+		['malformed extras', [task({ ...TASK, expires_at: 'soon', result: 5, error: 'none' })]],
+		['the body, not another Location', [reply(202, TASK, { location: '/v1/images/tasks/other' })]],
+		['the Location of a body without ID', [task({}, HEADERS)]],
+		['the Location of no object', bodies.map((body) => reply(202, body, HEADERS))],
+		['a Location with host', [at(`https://gw.example${PATH}`)]],
+		['a Location with a query or a slash behind', [at(`${PATH}?a=/b#c`), at(`${PATH}/`)]],
+		['the first of two Locations', [at([PATH, '/other'])]],
+		['an ID that is a number', [task({ task_id: 7 })], '7'],
+		['an encoded ID in a Location', [at('/v1/images/tasks/a%2Fb%20c')], 'a/b c'],
+	])('%s', async (_, answers, id = 'task_1') => {
+		for (const answer of answers) {
+			const { value, sent } = await succeed([answer], submitting());
+			expect(value.taskId).toBe(id);
+			expect(sent).toHaveLength(1);
+		}
 	});
 
 	test('a task whose body can’t be read is taken to be processing', async () => {

@@ -41,59 +41,36 @@ const waiting =
 describe('Waiting for a task', () => {
 	const IN_20_S = 'Thu, 01 Jan 2026 00:00:20 GMT';
 
+	const BY_GATEWAY = { 'retry-after': IN_20_S, date: 'Thu, 01 Jan 2026 00:00:10 GMT' };
+	const NONSENSE = ['0', 'Wed, 31 Dec 2025 00:00:00 GMT', '-5', 'soon 5'];
+	const status = (text: string) => processing(AFTER_3, { status: text });
+	const BUSY_3_TIMES = [reply(503), reply(503), reply(503)];
+	const UNSEEN = [fault('lost'), fault('timeout'), fault('unreached')];
+
+	/** What the gateway says before the task is completed, and the waits in seconds. */
 	test.each<[string, Exchange[], number[]]>([
-		['is not needed if it is done', [COMPLETED], []],
-		['obeys Retry-After', [after('5'), after('12'), after('1'), COMPLETED], [5, 12, 3]],
-		['obeys an HTTP date', [after(IN_20_S), COMPLETED], [20]],
+		['is not needed if it is done', [], []],
+		['obeys Retry-After', [after('5'), after('12'), after('1')], [5, 12, 3]],
+		['obeys an HTTP date', [after(IN_20_S)], [20]],
+		['obeys an HTTP date by the gateway’s clock', [processing(BY_GATEWAY)], [10]],
 		[
-			'obeys an HTTP date by the gateway’s clock',
-			[processing({ 'retry-after': IN_20_S, date: 'Thu, 01 Jan 2026 00:00:10 GMT' }), COMPLETED],
-			[10],
-		],
-		[
-			'grows while Retry-After stays absent',
-			[...Array<Exchange>(6).fill(processing({})), COMPLETED],
+			'grows without Retry-After',
+			Array<Exchange>(6).fill(processing({})),
 			[3, 4.5, 6.75, 10.125, 15, 15],
 		],
-		[
-			'takes 0, a date that has passed, negative numbers and nonsense for no less than the interval',
-			[
-				...['0', 'Wed, 31 Dec 2025 00:00:00 GMT', '-5', 'soon 5'].map((nonsense) =>
-					after(nonsense),
-				),
-				COMPLETED,
-			],
-			[3, 3, 3, 4.5],
-		],
-		[
-			'goes on over statuses that it does not know',
-			[processing(AFTER_3, { status: 'queued' }), processing(AFTER_3, { status: 'x' }), COMPLETED],
-			[3, 3],
-		],
-		['goes on over 503, by its Retry-After', [processing(), busy('7'), COMPLETED], [3, 7]],
-		[
-			'goes on by backoff without one',
-			[processing(), reply(429), reply(503), COMPLETED],
-			[3, 1, 2],
-		],
-		[
-			'goes on over lost connections and time-outs: looking costs nothing',
-			[processing(), fault('lost'), fault('timeout'), fault('unreached'), processing(), COMPLETED],
-			[3, 1, 2, 4, 3],
-		],
-		['goes on over one 500', [processing(), reply(500), processing(), COMPLETED], [3, 1, 3]],
+		['takes nonsense for the interval', NONSENSE.map(after), [3, 3, 3, 4.5]],
+		['goes on over unknown statuses', [status('queued'), status('x')], [3, 3]],
+		['goes on over 503, by its Retry-After', [processing(), busy('7')], [3, 7]],
+		['goes on by backoff without one', [processing(), reply(429), reply(503)], [3, 1, 2]],
+		['goes on over lost looks', [processing(), ...UNSEEN, processing()], [3, 1, 2, 4, 3]],
+		['goes on over one 500', [processing(), reply(500), processing()], [3, 1, 3]],
 		[
 			'has retries anew for each look',
-			[
-				processing(),
-				...[reply(503), reply(503), reply(503)],
-				processing(),
-				...[reply(503), reply(503), reply(503)],
-				COMPLETED,
-			],
+			[processing(), ...BUSY_3_TIMES, processing(), ...BUSY_3_TIMES],
 			[3, 1, 2, 4, 3, 1, 2, 4],
 		],
-	])('%s', async (_, script, waits) => {
+	])('%s', async (_, before, waits) => {
+		const script = [...before, COMPLETED];
 		const { value, sent, time } = await succeed(script, waiting());
 		expect(value).toMatchObject({ end: 'completed', seen: { task: { status: 'completed' } } });
 		expect(time.waits.map((ms) => ms / 1000)).toEqual(waits);
@@ -118,8 +95,7 @@ describe('Waiting for a task', () => {
 	test('tells of each look', async () => {
 		const statuses: string[] = [];
 		const onSeen = ({ task }: { task: { status: string } }) => statuses.push(task.status);
-		const script = [processing(AFTER_3, { status: 'queued' }), processing(), COMPLETED];
-		await succeed(script, waiting({}, { onSeen }));
+		await succeed([status('queued'), processing(), COMPLETED], waiting({}, { onSeen }));
 		expect(statuses).toEqual(['queued', 'processing', 'completed']);
 	});
 
@@ -146,54 +122,28 @@ describe('Waiting ends in time', () => {
 	const expires = (expires_at: number, headers = {}) =>
 		processing({ ...AFTER_3, ...headers }, { expires_at });
 
-	test.each<[string, Exchange[], seconds: number, waits: number[], says: string, advice: RegExp]>([
-		[
-			'at the deadline',
-			Array<Exchange>(4).fill(processing()),
-			10,
-			[3, 3, 3],
-			LATE,
-			/^The next look at it would have been in 3 s\. The task goes on.*do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/,
-		],
+	const BUSY = 'The gateway is overloaded or a part of it is unavailable (HTTP 503)';
+	const thrice = Array<Exchange>(3).fill(expires(START / 1000 + 7));
+	const skewed = [AT_0, AT_3].map((date) => expires(Date.parse(AT_0) / 1000 + 5, { date }));
+	const later = (at: number) => [expires(at, { 'retry-after': '1200' })];
+	const FAR = /keeps the task until far away/;
+	const IN_3_S =
+		/^The next look at it would have been in 3 s\. The task goes on.*do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
+	const KEPT = /in 3 s\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/;
+
+	test.each<[string, Exchange[], seconds: number, waits: number[], says: string, RegExp]>([
+		['at the deadline', Array<Exchange>(4).fill(processing()), 10, [3, 3, 3], LATE, IN_3_S],
 		['at once if Retry-After is longer', [after('1200')], 900, [], LATE, /been in 1200 s/],
-		[
-			'at once if a 503 asks for longer',
-			[processing(), busy('900')],
-			900,
-			[3],
-			'The gateway is overloaded or a part of it is unavailable (HTTP 503)',
-			/asked to wait 900 s/,
-		],
-		[
-			'before the task expires',
-			Array<Exchange>(3).fill(expires(START / 1000 + 7)),
-			900,
-			[3, 3],
-			EXPIRED,
-			/in 3 s\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/,
-		],
-		[
-			'before the task expires by the gateway’s clock',
-			[AT_0, AT_3].map((date) => expires(Date.parse(AT_0) / 1000 + 5, { date })),
-			900,
-			[3],
-			EXPIRED,
-			/./,
-		],
-		...[1e13, 1e300].map((at): [string, Exchange[], number, number[], string, RegExp] => [
-			`although the task expires at ${at}`,
-			[expires(at, { 'retry-after': '1200' })],
-			900,
-			[],
-			LATE,
-			/keeps the task until far away/,
-		]),
+		['at once if a 503 asks for longer', [processing(), busy('900')], 900, [3], BUSY, /wait 900 s/],
+		['before the task expires', thrice, 900, [3, 3], EXPIRED, KEPT],
+		['before it expires by the gateway’s clock', skewed, 900, [3], EXPIRED, /./],
+		['although it expires in the year 300,000', later(1e13), 900, [], LATE, FAR],
+		['although it never expires', later(1e300), 900, [], LATE, FAR],
 	])('%s, with what was seen last and an error to throw', async (...row) => {
 		const [, script, seconds, waits, says, advice] = row;
 		const { value, sent, time } = await succeed(script, waiting({ seconds }));
 		const { end, seen, error } = value;
-		expect(end).toBe('timedOut');
-		expect(seen.task.status).toBe('processing');
+		expect([end, seen.task.status]).toEqual(['timedOut', 'processing']);
 		expect(time.waits.map((ms) => ms / 1000)).toEqual(waits);
 		expect(sent).toHaveLength(script.length);
 		expect(error?.message).toBe(says);
@@ -218,6 +168,7 @@ describe('A cancel', () => {
 		cancel();
 		const error = await failing;
 		expect(error).toBeInstanceOf(CancelledError);
+		expect(error.message).toBe('The execution was canceled');
 		expect(error.facts.taskId).toBe('task_1');
 		expect(time.now() - START).toBe(20_000);
 		await time.advance(3_600_000);
@@ -236,6 +187,17 @@ describe('A cancel', () => {
 	});
 });
 
+test('an error about a task keeps its ID and where its images are, as it was told first', () => {
+	const error = new TaskError('broken', { advice: '', retryable: false });
+	const ofTask = error.withTaskId('t1', []);
+	expect(error.facts).not.toHaveProperty('taskId');
+	expect(ofTask).toBeInstanceOf(TaskError);
+	expect(ofTask.facts).not.toHaveProperty('imageUrls');
+	const withImages = ofTask.withTaskId('t2', ['u1']);
+	expect(withImages.facts).toMatchObject({ taskId: 't1', imageUrls: ['u1'] });
+	expect(withImages.withTaskId('t2', ['u2']).facts.imageUrls).toEqual(['u1']);
+});
+
 describe('A task that failed', () => {
 	const { client } = arrange();
 	const failed = (task: object) => failedTask(client, 't', { status: 'failed', ...task });
@@ -249,24 +211,20 @@ describe('A task that failed', () => {
 		const { error } = await fail([processing(), end], waiting());
 		expect(error).toBeInstanceOf(TaskError);
 		expect(error.message).toBe('The image task failed: prompt refused');
-		expect(error.facts).toMatchObject({
-			taskId: 'task_1',
-			httpStatus: 400,
-			type: 'content_policy',
-			code: 'refused',
-			retryable: false,
-		});
+		const { type, code } = said;
+		const facts = { taskId: 'task_1', httpStatus: 400, type, code, retryable: false };
+		expect(error.facts).toMatchObject(facts);
 		expect(error.facts.advice).toMatch(/^Fix the request.*submit a new task/);
 	});
 
 	test.each([
-		['its message', { type: 'T', message: 'out of luck' }, 'out of luck'],
-		['its type if it has no message', { type: 'T' }, 'T'],
-		['its type if the message is empty', { type: 'T', message: '' }, 'T'],
-		['that no reason was given', {}, NO_REASON],
-		['that no reason was given, in empty texts', { type: '', message: '' }, NO_REASON],
-		['that no error came at all', undefined, NO_REASON],
-	])('says %s', (_, error, reason) => {
+		['out of luck', { type: 'T', message: 'out of luck' }],
+		['T', { type: 'T' }],
+		['T', { type: 'T', message: '' }],
+		[NO_REASON, {}],
+		[NO_REASON, { type: '', message: '' }],
+		[NO_REASON, undefined],
+	])('says why: %s', (reason, error) => {
 		expect(failed({ error }).message).toBe(`The image task failed: ${reason}`);
 	});
 

@@ -1,66 +1,48 @@
 import fc from '../../support/fast-check';
 import { request } from '../../../nodes/shared/api/http/request';
-import { backoffMs } from '../../../nodes/shared/api/http/retry';
-import { fail, fault, reply, START, succeed } from './arrange';
-
-type Client = Parameters<typeof request>[0];
+import { backoffMs, type RequestKind } from '../../../nodes/shared/api/http/retry';
+import { fail, fault, reply, START, succeed, type Arrangement, type Exchange } from './arrange';
 
 const DONE = reply(200, {});
 const busy = (retryAfter: string) => reply(503, '', { 'retry-after': retryAfter });
 
-/** A request that costs nothing, and one that may: how long they wait does not depend on it. */
-const read = async (client: Client) =>
-	await request(client, 'read', { method: 'GET', path: '/models' });
-const ask = async (client: Client) =>
-	await request(client, 'response', { method: 'POST', path: '/responses', body: {} });
+const sending = (kind: RequestKind) => async (client: Parameters<typeof request>[0]) =>
+	await request(client, kind, { method: 'POST', path: '/responses', body: {} });
+const [read, ask] = [sending('read'), sending('response')];
 
 describe('The wait is', () => {
 	const IN_90_S = 'Thu, 01 Jan 2026 00:01:30 GMT';
+	const IN_60_S = 'Thu, 01 Jan 2026 00:01:00 GMT';
+	const IN_2028 = 'Sat, 01 Jan 2028 00:00:00 GMT';
 	const BACKOFF = 1000;
 
-	test.each<[string, Record<string, string | string[]>, waitMs: number]>([
-		['seconds', { 'retry-after': '7' }, 7000],
-		['seconds with spaces', { 'retry-after': ' 7 ' }, 7000],
-		['fractions of seconds', { 'retry-after': '1.25' }, 1250],
-		['0', { 'retry-after': '0' }, 0],
-		['a list', { 'retry-after': ['4', '9'] }, 4000],
-		['an HTTP date', { 'retry-after': IN_90_S }, 90_000],
-		['an HTTP date that has passed', { 'retry-after': 'Wed, 31 Dec 2025 23:59:00 GMT' }, 0],
-		[
-			'an HTTP date, by the gateway’s clock, which is late',
-			{ 'retry-after': IN_90_S, date: 'Thu, 01 Jan 2026 00:01:00 GMT' },
-			30_000,
-		],
-		[
-			'an HTTP date, by the gateway’s clock, which is years ahead',
-			{ 'retry-after': 'Sat, 01 Jan 2028 00:00:20 GMT', date: 'Sat, 01 Jan 2028 00:00:00 GMT' },
-			20_000,
-		],
-		['an HTTP date beside a Date that is none', { 'retry-after': IN_90_S, date: 'now' }, 90_000],
-		['seconds, whatever Date says', { 'retry-after': '7', date: IN_90_S }, 7000],
-		['the longest number that counts', { 'retry-after': '7'.padStart(64, '0') }, 7000],
-		['a longer number', { 'retry-after': '7'.padStart(65, '0') }, BACKOFF],
-		['nothing', {}, BACKOFF],
-		['an empty text', { 'retry-after': '' }, BACKOFF],
-		['a negative number', { 'retry-after': '-5' }, BACKOFF],
-		['a signed number', { 'retry-after': '+5' }, BACKOFF],
-		['a word', { 'retry-after': 'later' }, BACKOFF],
-		['a weekday alone', { 'retry-after': 'Monday' }, BACKOFF],
-		['a number with a unit', { 'retry-after': '10s' }, BACKOFF],
-		['a word and a number', { 'retry-after': 'soon 5' }, BACKOFF],
-		['a word before a date', { 'retry-after': `after ${IN_90_S}` }, BACKOFF],
-		['a word and a year', { 'retry-after': 'not before 2027' }, BACKOFF],
-		['two numbers', { 'retry-after': '5, 10' }, BACKOFF],
-		['a number beyond all numbers', { 'retry-after': '9'.repeat(400) }, BACKOFF],
-	])('as Retry-After says, if it is %s', async (_, headers, waitMs) => {
-		const { time, sent } = await succeed([reply(503, '', headers), DONE], ask);
-		expect(time.waits).toEqual([waitMs]);
-		expect(sent.map(({ at }) => at - START)).toEqual([0, waitMs]);
-	});
-
-	test('as long after 429 as after 503', async () => {
-		const { time } = await succeed([reply(429, '', { 'retry-after': '2' }), busy('11'), DONE], ask);
-		expect(time.waits).toEqual([2000, 11_000]);
+	test.each<[string, Array<string | string[] | undefined>, waitMs: number, date?: string]>([
+		['seconds', ['7', ' 7 ', ['7', '9'], '7'.padStart(64, '0')], 7000],
+		['seconds, whatever Date says', ['7'], 7000, IN_90_S],
+		['fractions of seconds', ['1.25', '01.250'], 1250],
+		['0', ['0'], 0],
+		['an HTTP date', [IN_90_S], 90_000],
+		['an HTTP date that has passed', ['Wed, 31 Dec 2025 23:59:00 GMT'], 0],
+		['an HTTP date, by the gateway’s clock, which is late', [IN_90_S], 30_000, IN_60_S],
+		['the same, by one that is years ahead', ['Sat, 01 Jan 2028 00:00:20 GMT'], 20_000, IN_2028],
+		['an HTTP date beside a Date that is none', [IN_90_S], 90_000, 'now'],
+		['absent or empty: a backoff', [undefined, ''], BACKOFF],
+		['longer: a backoff', ['7'.padStart(65, '0')], BACKOFF],
+		['a number with a sign: a backoff', ['-5', '+5'], BACKOFF],
+		['a number of another form: a backoff', ['1e3', '0x10', '10s', '5, 10'], BACKOFF],
+		['a word: a backoff', ['later', 'Monday', 'soon 5', 'not before 2027'], BACKOFF],
+		['a word before a date: a backoff', [`after ${IN_90_S}`], BACKOFF],
+		['a number beyond all numbers: a backoff', ['9'.repeat(400)], BACKOFF],
+	])('as Retry-After says, if it is %s', async (_, values, waitMs, date = '') => {
+		for (const value of values) {
+			const headers = {
+				...(value !== undefined && { 'retry-after': value }),
+				...(date && { date }),
+			};
+			const { time, sent } = await succeed([reply(503, '', headers), DONE], ask);
+			expect([value, time.waits]).toEqual([value, [waitMs]]);
+			expect(sent.map(({ at }) => at - START)).toEqual([0, waitMs]);
+		}
 	});
 
 	test('without Retry-After twice as long each time, from one second up to 30', async () => {
@@ -84,51 +66,43 @@ describe('The wait is', () => {
 test('each wait is reported with its reason', async () => {
 	const retries: unknown[] = [];
 	const onRetry = (retry: unknown) => retries.push(retry);
-	const limited = reply(429, '', { 'retry-after': '2' });
+	const limited = reply(429, '', { 'retry-after': '3' });
 	await succeed([limited, fault('unreached', 'ENOTFOUND'), DONE], read, { onRetry });
 	expect(retries).toEqual([
-		{ reason: expect.stringContaining('HTTP 429') as string, waitMs: 2000, attempt: 1 },
+		{ reason: expect.stringContaining('HTTP 429') as string, waitMs: 3000, attempt: 1 },
 		{ reason: expect.stringContaining('ENOTFOUND') as string, waitMs: 2000, attempt: 2 },
 	]);
 });
 
-test('the last error tells how long the gateway asks to wait', async () => {
-	const { error } = await fail(busy('5'), read, { maxRetries: 1 });
-	expect(error.facts.retryAfter).toBe(5);
-});
+describe('No wait ends after the deadline:', () => {
+	const before = (ms: number) => ({ deadline: START + ms - 1 });
+	const AFTER_60_S = { 'retry-after': '60' };
+	const LONGER = /^It asked to wait \S+ s, which is longer than the time left\. Wait a while/;
 
-describe('No wait ends after the deadline', () => {
-	test('a longer one is not begun, and the error says how long it would be', async () => {
-		const { error, sent, time } = await fail(busy('60'), ask, { deadline: START + 59_999 });
-		expect(sent).toHaveLength(1);
-		expect(time.waits).toEqual([]);
-		expect(error.message).toContain('HTTP 503');
-		expect(error.facts.advice).toMatch(/^It asked to wait 60 s, .* Wait a while/);
-		expect(error.facts).toMatchObject({ retryAfter: 60, retryable: true, outOfTime: true });
+	const AT_60_S = { ...before(60_001), maxRetries: 1 };
+	const LATE = { outOfTime: true, retryable: true };
+
+	test.each<[string, Exchange, Arrangement, waits: number[], facts: object, RegExp]>([
+		['a longer one is not begun', busy('60'), before(60_000), [], LATE, /^It asked to wait 60 s,/],
+		['a huge one neither', busy('9'.repeat(20)), {}, [], LATE, LONGER],
+		['nor a backoff', reply(503), before(3000), [1000], LATE, /^No time .* try again\. Wait/],
+		['one that ends at it is begun', busy('60'), AT_60_S, [60_000], {}, /^Wait a while/],
+		['a refusal says nothing of it', reply(400, '', AFTER_60_S), before(1), [], {}, /^Fix/],
+	])('%s', async (_, always, bounds, waits, facts, advice) => {
+		const { error, time, sent } = await fail(always, ask, {
+			maxRetries: 1 + waits.length,
+			...bounds,
+		});
+		expect(time.waits).toEqual(waits);
+		expect(sent).toHaveLength(waits.length + 1);
+		expect(error.facts).toMatchObject(facts);
+		expect('outOfTime' in error.facts).toBe('outOfTime' in facts);
+		expect(error.facts.advice).toMatch(advice);
 	});
 
-	test('one that ends at the deadline is begun', async () => {
-		const { sent } = await succeed([busy('60'), DONE], ask, { deadline: START + 60_000 });
+	test('the last error tells how long the gateway asks to wait', async () => {
+		const { error, sent } = await fail(busy('5'), read, { maxRetries: 1 });
+		expect(error.facts.retryAfter).toBe(5);
 		expect(sent).toHaveLength(2);
-	});
-
-	test('a huge Retry-After ends at once', async () => {
-		const { error, time } = await fail(busy('99999999999999999999'), read);
-		expect(time.waits).toEqual([]);
-		expect(error.facts.advice).toMatch(/asked to wait \S+ s/);
-	});
-
-	test('a backoff that would pass it is not begun either', async () => {
-		const { error, time } = await fail(reply(503), read, { deadline: START + 2999, maxRetries: 9 });
-		expect(time.waits).toEqual([1000]);
-		expect(error.facts.advice).toContain('No time was left to try again');
-		expect(error.facts.advice).not.toContain('asked to wait');
-	});
-
-	test('an error that would not be sent again says nothing of the deadline', async () => {
-		const refused = reply(400, '', { 'retry-after': '60' });
-		const { error } = await fail(refused, read, { deadline: START });
-		expect(error.facts.advice).not.toMatch(/asked to wait|No time/);
-		expect(error.facts.outOfTime).toBeUndefined();
 	});
 });

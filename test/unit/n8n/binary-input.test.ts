@@ -56,35 +56,25 @@ describe('The files that a parameter names', () => {
 		expect(binaryReferences(value, FIELD)).toEqual(expected);
 	});
 
-	test.each<[string, unknown]>([
-		['nothing', ''],
-		['commas', ' , '],
-		['an empty list', []],
-		['null', null],
-		['undefined', undefined],
-		['a number', 7],
-	])('are not %s', (_name, value) => {
-		expect(() => binaryReferences(value, FIELD)).toThrow(`${FIELD} names no binary field`);
+	test('are not nothing, and not of another type', () => {
+		for (const value of ['', ' , ', [], null, undefined, 7])
+			expect(() => binaryReferences(value, FIELD)).toThrow(`${FIELD} names no binary field`);
 	});
 
 	test('are called by their field, else by their file', () => {
-		expect(['data', file, inMemory(PNG)].map(referenceName)).toEqual([
-			'data',
-			'a.png',
-			'binary data',
-		]);
+		const names = ['data', file, inMemory(PNG)].map(referenceName);
+		expect(names).toEqual(['data', 'a.png', 'binary data']);
 	});
 });
 
 describe('A file of an item', () => {
 	test('in memory is read whole, its type by its bytes', async () => {
-		const { context } = contextWith({
-			data: inMemory(PNG, { fileName: 'a.txt', mimeType: 'text/plain' }),
-		});
-		const file = await readInputFile(context, 0, 'data', FIELD);
+		const data = inMemory(PNG, { fileName: 'a.txt', mimeType: 'text/plain' });
+		const file = await readInputFile(contextWith({ data }).context, 0, 'data', FIELD);
 		expect(file).toMatchObject({ name: 'a.txt', mimeType: 'image/png' });
 		expect(file.bytes.type).toBe('image/png');
 		expect(await bytesOf(file.bytes)).toEqual(PNG);
+		expect(await dataUrl(file)).toBe(`data:image/png;base64,${PNG.toString('base64')}`);
 	});
 
 	test('in the storage is read piece by piece, by its ID', async () => {
@@ -97,26 +87,18 @@ describe('A file of an item', () => {
 		expect(chunkSizes).toEqual([1024 * 1024]);
 	});
 
-	test.each<[string, Partial<IBinaryData>, Buffer, string, string]>([
+	const TEXT = { mimeType: 'text/plain' };
+	const CSV = { fileExtension: 'csv', mimeType: 'text/csv' };
+	const UNKNOWN = { mimeType: '' };
+
+	test.each<[string, Partial<IBinaryData>, string | Buffer, name: string, type: string]>([
 		['its own', { fileName: 'boat.png' }, PNG, 'boat.png', 'image/png'],
 		['that of its bytes', { fileExtension: 'txt' }, PNG, 'file.png', 'image/png'],
-		[
-			'that of its extension',
-			{ fileExtension: 'csv', mimeType: 'text/csv' },
-			Buffer.from('a,b'),
-			'file.csv',
-			'text/csv',
-		],
-		['a general one', { mimeType: '' }, Buffer.from('??'), 'file.bin', 'application/octet-stream'],
-		[
-			'a general one, of a known kind',
-			{ mimeType: 'text/plain' },
-			Buffer.from('%PDF-1.7'),
-			'file.bin',
-			'application/pdf',
-		],
+		['that of its extension', CSV, 'a,b', 'file.csv', 'text/csv'],
+		['a general one', UNKNOWN, '??', 'file.bin', 'application/octet-stream'],
+		['a general one, of a known kind', TEXT, '%PDF-1.7', 'file.bin', 'application/pdf'],
 	])('has a name: %s', async (_name, given, bytes, name, mimeType) => {
-		const { context } = contextWith({ data: inMemory(bytes, given) });
+		const { context } = contextWith({ data: inMemory(Buffer.from(bytes), given) });
 		expect(await readInputFile(context, 0, 'data', FIELD)).toMatchObject({ name, mimeType });
 	});
 
@@ -143,12 +125,5 @@ describe('A file of an item', () => {
 			message,
 			facts: { retryable: false, advice: expect.stringMatching(/\.$/) as string },
 		});
-	});
-
-	test('becomes a data URL with its type', async () => {
-		const { context } = contextWith({ data: inMemory(PNG) });
-		expect(await dataUrl(await readInputFile(context, 0, 'data', FIELD))).toBe(
-			`data:image/png;base64,${PNG.toString('base64')}`,
-		);
 	});
 });

@@ -45,18 +45,13 @@ describe('What an earlier try paid for', () => {
 		expect(ledgerOf({ kept: saved() }).find(0, BOAT)).toMatchObject(task('t1'));
 	});
 
-	test.each<[string, Partial<Kept>, number, unknown]>([
-		['another item', {}, 1, BOAT],
-		['another request', {}, 0, TREE],
-		['another run of the node', { runIndex: 1 }, 0, BOAT],
-	])('is not found for %s', (_name, where, item, request) => {
+	test('is found for no other item, request or run of the node', () => {
 		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
-		expect(ledgerOf({ kept, ...where }).find(item, request)).toBeUndefined();
-	});
-
-	test('is kept without the request: neither a prompt nor a file stands there', () => {
-		ledgerOf({ kept }).keep(0, [BOAT, 'iVBORw0KGgo'], task('t1'));
-		expect(JSON.stringify(kept)).not.toMatch(/boat|iVBOR/i);
+		expect(ledgerOf({ kept }).find(1, BOAT)).toBeUndefined();
+		expect(ledgerOf({ kept }).find(0, TREE)).toBeUndefined();
+		expect(ledgerOf({ kept, runIndex: 1 }).find(0, BOAT)).toBeUndefined();
+		// Neither a prompt nor a file is kept.
+		expect(JSON.stringify(kept)).not.toMatch(/boat/i);
 	});
 
 	test('is listed, of this run alone', () => {
@@ -92,9 +87,8 @@ describe('What is dropped', () => {
 	test('a delivered run leaves the other runs alone, and what other code keeps', () => {
 		kept.mine = 1;
 		ledgerOf({ kept, runIndex: 1 }).keep(0, BOAT, task('t2'));
-		const ledger = ledgerOf({ kept });
-		ledger.keep(0, BOAT, task('t1'));
-		ledger.delivered();
+		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
+		ledgerOf({ kept }).delivered();
 		expect(ledgerOf({ kept, runIndex: 1 }).find(0, BOAT)).toMatchObject({ taskId: 't2' });
 		expect(kept.mine).toBe(1);
 	});
@@ -133,17 +127,12 @@ test('a doubt holds for the tries of one execution; who runs it again does so on
 });
 
 describe('As an agent’s tool', () => {
-	test('the request alone tells, since each try has another run index', () => {
-		ledgerOf({ kept, tool: true }).keep(0, BOAT, task('t1'));
-		expect(ledgerOf({ kept, tool: true, runIndex: 1 }).find(0, BOAT)).toMatchObject({
-			taskId: 't1',
-		});
-	});
-
 	test('a call drops only what it asked for: others run under the same name', () => {
 		const one = ledgerOf({ kept, tool: true });
 		const other = ledgerOf({ kept, tool: true, runIndex: 1 });
 		one.keep(0, BOAT, task('t1'));
+		// The request alone tells, since each try has another run index.
+		expect(other.find(0, BOAT)).toMatchObject({ taskId: 't1' });
 		other.keep(0, TREE, task('t2'));
 		one.delivered();
 		expect(ledgerOf({ kept, tool: true }).find(0, TREE)).toMatchObject({ taskId: 't2' });

@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { manifest, project } from './built';
+
+/*
+ * The owner, the repository and the contact stand in package.json. Other files repeat them where a
+ * reader or n8n needs them. A fork changes package.json, and these tests name each other place.
+ */
+
+const homepage = manifest.homepage.replace(/#.*$/, '');
+const { name: author, email } = manifest.author;
+
+/** Repositories of others that files may name. */
+const OTHER_REPOSITORIES = ['n8n-io/n8n'];
+
+/** Made-up addresses, in tests and samples: those listed, and all at reserved hosts. */
+const MADE_UP = /^(builder|me|someone)@example\.com$|@(.+\.example\.com|.+\.example)$/;
+
+/** A repository, on any of GitHub's hosts. */
+const REPOSITORY =
+	/\b(?:github\.com|githubusercontent\.com)[/:]([\w-]+\/[\w.-]*[\w-])|\b([\w-]+\.github\.io\/[\w.-]*[\w-])/g;
+
+const MAIL = /[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}/gi;
+
+/** The text of each tracked file, by its path. Lock files name the repositories of all packages. */
+const texts = new Map(
+	execFileSync('git', ['ls-files', '-z'], { cwd: project, encoding: 'utf8' })
+		.split('\0')
+		.filter((file) => file !== '' && !/package-lock\.json$|\.(png|jpe?g|webp|gif)$/.test(file))
+		.map((file) => [file, readFileSync(path.join(project, file), 'utf8')]),
+);
+
+const read = (file: string) => texts.get(file) ?? '';
+
+/**
+ * Where a pattern finds something that is not allowed, as `<file>:<line>: <found>`. What counts is its
+ * group, if it has one.
+ */
+function others(pattern: RegExp, isAllowed: (found: string) => boolean): string[] {
+	return [...texts].flatMap(([file, text]) =>
+		text.split('\n').flatMap((line, index) =>
+			[...line.matchAll(pattern)]
+				.map(([whole, ...groups]) => groups.find((group) => group !== undefined) ?? whole)
+				.filter((found) => !isAllowed(found))
+				.map((found) => `${file}:${index + 1}: ${found}`),
+		),
+	);
+}
+
+/** The files of the project whose paths fit. */
+const filesLike = (pattern: RegExp) => [...texts.keys()].filter((file) => pattern.test(file));
+
+describe('package.json', () => {
+	it('names one repository in each field', () => {
+		expect(homepage).toMatch(/^https:\/\/github\.com\/[\w-]+\/[\w.-]+$/);
+		expect(manifest.homepage).toBe(`${homepage}#readme`);
+		expect(manifest.repository).toEqual({ type: 'git', url: `git+${homepage}.git` });
+		expect(manifest.bugs.url).toBe(`${homepage}/issues`);
+	});
+});
+
+describe('tracked files', () => {
+	it('name no repository but ours and those that are listed', () => {
+		const allowed = [homepage.replace('https://github.com/', ''), ...OTHER_REPOSITORIES];
+		const isAllowed = (found: string) => allowed.includes(found.replace(/\.git$/, ''));
+		expect(others(REPOSITORY, isAllowed)).toEqual([]);
+	});
+
+	it('name no mail address but ours and made-up ones', () => {
+		expect(others(MAIL, (found) => found === email || MADE_UP.test(found))).toEqual([]);
+	});
+
+	it('name no package on npm but ours', () => {
+		const onNpm = /\bnpmjs\.com\/package\/((?:@[\w-]+\/)?[\w.-]*[\w-])/g;
+		expect(others(onNpm, (found) => found === manifest.name)).toEqual([]);
+	});
+});
+
+describe('what has to name them', () => {
+	it('each credential and node leads to the documentation', () => {
+		const credentials = filesLike(/^credentials\/.*\.credentials\.ts$/);
+		expect(credentials).not.toEqual([]);
+		for (const file of credentials) {
+			expect([file, /documentationUrl = '(.*)'/.exec(read(file))?.[1]]).toEqual([
+				file,
+				`${homepage}#credentials`,
+			]);
+		}
+		const codexes = filesLike(/^nodes\/.*\.node\.json$/);
+		expect(codexes).toHaveLength(manifest.n8n.nodes.length);
+		for (const file of codexes) {
+			const { resources } = JSON.parse(read(file)) as { resources: unknown };
+			expect([file, resources]).toEqual([
+				file,
+				{
+					primaryDocumentation: [{ url: manifest.homepage }],
+					credentialDocumentation: [{ url: `${homepage}#credentials` }],
+				},
+			]);
+		}
+	});
+
+	it.each([
+		['SECURITY.md', `[${email}](mailto:${email})`],
+		['LICENSE', `Copyright (c) ${author}`],
+		['CHANGELOG.md', `\n[${manifest.version}]: ${homepage}/releases/tag/v${manifest.version}\n`],
+		['.github/ISSUE_TEMPLATE/config.yml', `url: ${homepage}/security/policy\n`],
+	])('%s', (file, text) => {
+		expect(read(file)).toContain(text);
+	});
+});

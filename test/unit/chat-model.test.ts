@@ -1,0 +1,276 @@
+import { z } from 'zod';
+import { fromResponse } from '../../nodes/LmChatModelAccess/from-response';
+import { toInputItems } from '../../nodes/LmChatModelAccess/to-input-items';
+import { AsyncQueue } from '../../nodes/LmChatModelAccess/async-queue';
+import type { Message, MessageContent } from '../../nodes/LmChatModelAccess/sdk';
+import { toToolChoice, toRequestTools } from '../../nodes/LmChatModelAccess/tools';
+import { refusalOf } from './client/arrange';
+
+const text = (words: string): MessageContent => ({ type: 'text', text: words });
+const PNG = 'iVBORw0KGgo=';
+const thought = { type: 'reasoning', id: 'rs_1', summary: [] };
+const sealed = { ...thought, id: 'rs_2', encrypted_content: 'c2VhbGVk' };
+
+describe('a conversation becomes input items', () => {
+	const said = (role: Message['role'], ...content: MessageContent[]) => ({ role, content });
+	const itemsOf = (...messages: Message[]) => toInputItems(messages, true);
+	const call = (id: string, name: string, args: string) => ({
+		type: 'function_call',
+		call_id: id,
+		name,
+		arguments: args,
+	});
+
+	test('a text alone is a text; several parts stay in order; one without a word is left out', () => {
+		const items = itemsOf(
+			said('system', text('Be kind')),
+			said('user', text('One'), text(''), text('Two')),
+			said('user', text('')),
+			said('assistant', text('')),
+		);
+		const content = ['One', 'Two'].map((words) => ({ type: 'input_text', text: words }));
+		expect(items).toEqual([
+			{ role: 'system', content: 'Be kind' },
+			{ role: 'user', content },
+		]);
+	});
+
+	type File = Omit<Extract<MessageContent, { type: 'file' }>, 'type'>;
+	const at = (providerMetadata: Record<string, string>) => ({ data: '', providerMetadata });
+	const picture = { mediaType: 'image/png', data: PNG };
+	const dataUrl = `data:image/png;base64,${PNG}`;
+	const csv = { mediaType: 'text/csv', data: 'YQ==' };
+	const csvData = { file_data: 'data:text/csv;base64,YQ==' };
+	const unknownData = { file_data: 'data:application/octet-stream;base64,YQ==' };
+	const url = 'https://files.example.com/a';
+	const bytes = new Uint8Array([1, 2, 3]);
+	const detailed = { mediaType: 'image/*', ...at({ url, detail: 'low' }) };
+
+	test.each<[string, File, object]>([
+		['an image', picture, { image_url: dataUrl }],
+		['an image in bytes', { ...picture, data: bytes }, { image_url: 'data:image/png;base64,AQID' }],
+		['an image as a data address', { ...picture, data: dataUrl }, { image_url: dataUrl }],
+		['an image at an address', detailed, { image_url: url, detail: 'low' }],
+		['an image at the gateway', { ...picture, ...at({ fileId: 'f_1' }) }, { file_id: 'f_1' }],
+		['a file by its name', { ...at({ name: 'a.csv' }), ...csv }, { filename: 'a.csv', ...csvData }],
+		['a file without a name', csv, { filename: 'file.csv', ...csvData }],
+		['a file of no known type', { data: 'YQ==' }, { filename: 'file.bin', ...unknownData }],
+		['a file at an address', at({ url }), { file_url: url }],
+		['a file at the gateway', at({ fileId: 'f_2' }), { file_id: 'f_2' }],
+	])('%s', (name, file, sent) => {
+		const type = name.startsWith('an image') ? 'input_image' : 'input_file';
+		const items = itemsOf(said('user', { type: 'file', ...file }));
+		expect(items).toEqual([{ role: 'user', content: [{ type, ...sent }] }]);
+	});
+
+	test('a part that is not known goes out as it is', () => {
+		const value = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } };
+		const items = itemsOf(said('user', { type: 'provider', value }));
+		expect(items).toEqual([{ role: 'user', content: [value] }]);
+	});
+
+	test('a turn of the model is its text and its calls, also one that could not be read', () => {
+		const turn = said(
+			'assistant',
+			text('Let me see'),
+			{ type: 'reasoning', text: 'Hm' },
+			{ type: 'citation', url: 'https://example.com' },
+			{ type: 'tool-call', toolCallId: 'call_1', toolName: 'weather', input: '{"city":"Bergen"}' },
+			{ type: 'invalid-tool-call', toolCallId: 'call_2', name: 'time', args: '{"zone":' },
+		);
+		expect(itemsOf(turn)).toEqual([
+			{ role: 'assistant', content: [{ type: 'output_text', text: 'Let me see' }] },
+			call('call_1', 'weather', '{"city":"Bergen"}'),
+			call('call_2', 'time', '{"zone":'),
+		]);
+	});
+
+	test('a thought goes back once, and only where the gateway knows it or it is sealed', () => {
+		const turn = (value: Record<string, unknown>): Message =>
+			said('assistant', { type: 'provider', value });
+		const turns = [turn(thought), turn(sealed), turn(sealed)];
+		expect(itemsOf(...turns)).toEqual([thought, sealed]);
+		expect(toInputItems(turns, false)).toEqual([sealed]);
+	});
+
+	test.each<[string, unknown, unknown]>([
+		['a text', '9 degrees', '9 degrees'],
+		['an object', { degrees: 9 }, '{"degrees":9}'],
+		['a list', [1, 2], '[1,2]'],
+		['nothing', undefined, ''],
+		[
+			'content with an image',
+			[text('Here'), { type: 'file', ...picture }],
+			[
+				{ type: 'input_text', text: 'Here' },
+				{ type: 'input_image', image_url: dataUrl },
+			],
+		],
+	])('the result of a tool that is %s goes out with the ID of its call', (_name, value, output) => {
+		const result = said('tool', { type: 'tool-result', toolCallId: 'call_1', result: value });
+		expect(itemsOf(result)).toEqual([{ type: 'function_call_output', call_id: 'call_1', output }]);
+	});
+});
+
+describe('an answer', () => {
+	type Response = Parameters<typeof fromResponse>[0]['response'];
+	const answer = (output: Response['output'], more: Partial<Response> = {}) =>
+		fromResponse({
+			response: { id: 'resp_1', status: 'completed', output, ...more },
+			json: {},
+			requestId: 'req_1',
+		});
+	const says = (words: string) => ({
+		type: 'message',
+		role: 'assistant',
+		content: [{ type: 'output_text', text: words }],
+	});
+	const call = (given: object) => ({ type: 'function_call', name: 'weather', ...given });
+
+	test('has the text of all its messages, beside other items and the summaries among them', () => {
+		const summary = ['First', 'Then', ''].map((words) => ({ type: 'summary_text', text: words }));
+		const search = { type: 'web_search_call', id: 'ws_1' };
+		const output = [{ ...thought, summary }, says('One. '), search, says('Two.')];
+		expect(answer(output)).toEqual({
+			text: 'One. Two.',
+			calls: [],
+			items: [{ ...thought, summary }, search],
+			reasoning: 'First\n\nThen',
+			finishReason: 'stop',
+			usage: undefined,
+		});
+	});
+
+	test('has several calls, each with its ID and its arguments', () => {
+		const { calls, items, finishReason } = answer([
+			call({ id: 'fc_1', call_id: 'call_1', arguments: '{"city": "Bergen"}' }),
+			call({ call_id: 'call_2', arguments: '' }),
+			call({ id: 'fc_3', arguments: { city: 'Oslo' } }),
+			call({}),
+		]);
+		expect(calls.map(({ toolCallId, input }) => [toolCallId, input])).toEqual([
+			['call_1', '{"city":"Bergen"}'],
+			['call_2', '{}'],
+			['fc_3', '{"city":"Oslo"}'],
+			['call_3', '{}'],
+		]);
+		expect(calls[0]).toMatchObject({ type: 'tool-call', toolName: 'weather' });
+		expect([items, finishReason]).toEqual([[], 'tool-calls']);
+	});
+
+	test.each([
+		['max_output_tokens', 'length'],
+		['content_filter', 'content-filter'],
+		[undefined, 'other'],
+	])('that is cut off because of %s ended by "%s"', (reason, finishReason) => {
+		const cut = { status: 'incomplete', incomplete_details: { reason } };
+		expect(answer([says('Yes')], cut)).toMatchObject({ finishReason });
+	});
+
+	test('counts its tokens, those from a cache and those of thoughts too', () => {
+		const usage = { input_tokens: 10, output_tokens: 5 };
+		const input_tokens_details = { cached_tokens: 4 };
+		const output_tokens_details = { reasoning_tokens: 2 };
+		const details = { total_tokens: 16, input_tokens_details, output_tokens_details };
+		const counts = { promptTokens: 10, completionTokens: 5 };
+		expect(answer([], { usage }).usage).toEqual({ ...counts, totalTokens: 15 });
+		expect(answer([], { usage: { ...usage, ...details } }).usage).toEqual({
+			...counts,
+			totalTokens: 16,
+			inputTokenDetails: { cacheRead: 4 },
+			outputTokenDetails: { reasoning: 2 },
+		});
+		expect(answer([], { usage: null }).usage).toBeUndefined();
+	});
+
+	test.each(['{"city":', '[1]', '"Bergen"', 'null'])(
+		'calls nothing by arguments that are no object: %s',
+		(given) => {
+			const output = [says('Wait'), call({ arguments: given })];
+			const { message, facts } = refusalOf(() => answer(output));
+			expect(message).toBe(
+				`The model called weather with arguments that are not a JSON object: ${given}`,
+			);
+			expect(facts).toMatchObject({ charged: true, requestId: 'req_1', partialText: 'Wait' });
+			const incomplete_details = { reason: 'max_output_tokens' };
+			const cut = refusalOf(() => answer(output, { status: 'incomplete', incomplete_details }));
+			expect(cut.facts.advice).toContain('Raise that option');
+		},
+	);
+});
+
+describe('tools', () => {
+	const parameters = {
+		type: 'object' as const,
+		properties: { city: { type: 'string' as const } },
+		required: ['city'],
+	};
+	const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...parameters };
+	const tool = { type: 'function' as const, name: 'weather', inputSchema: schema };
+
+	test('are functions that are strict only where they say so, or are of the gateway', () => {
+		const search = { type: 'provider' as const, name: 'web_search', args: { size: 'low' } };
+		const described = { ...tool, description: 'Says it' };
+		expect(toRequestTools([described, { ...tool, strict: true }, search])).toEqual([
+			{ type: 'function', name: 'weather', description: 'Says it', parameters, strict: false },
+			{ type: 'function', name: 'weather', parameters, strict: true },
+			{ type: 'web_search', size: 'low' },
+		]);
+	});
+
+	const sent = (inputSchema: unknown) =>
+		toRequestTools([{ ...tool, inputSchema } as typeof tool])[0]?.parameters;
+
+	test.each<[string, unknown, object]>([
+		['nothing', undefined, { type: 'object', properties: {} }],
+		['an empty schema', {}, { type: 'object', properties: {} }],
+		[
+			'a schema of zod, whichever copy of it',
+			{ ...z.object({ city: z.string() }) },
+			{ ...parameters, additionalProperties: false },
+		],
+		['a schema of zod 4', { _zod: {}, toJSONSchema: () => schema }, parameters],
+	])('have an object of parameters, even by %s', (_name, given, expected) => {
+		expect(sent(given)).toEqual(expected);
+	});
+
+	test.each([[{ _def: {} }], [{ _zod: {} }]])('are not sent with unreadable %j', (given) => {
+		expect(() => sent(given)).toThrow(
+			'Tool "weather" describes its parameters in a way that is not known here',
+		);
+	});
+
+	const named = { type: 'function', name: 'weather' };
+	test.each([
+		[undefined, undefined],
+		['auto', 'auto'],
+		['none', 'none'],
+		['required', 'required'],
+		['any', 'required'],
+		[true, 'required'],
+		['weather', named],
+		[{ type: 'function', function: { name: 'weather' } }, named],
+		[{ type: 'web_search' }, { type: 'web_search' }],
+	])('are chosen by %j as %j', (choice, expected) => {
+		expect(toToolChoice(choice)).toEqual(expected);
+	});
+});
+
+test('pieces come in order, before, while and after they are waited for', async () => {
+	const pieces = new AsyncQueue<number>();
+	pieces.push(1);
+	const taken: number[] = [];
+	const taking = (async () => {
+		for await (const piece of pieces) {
+			taken.push(piece);
+			if (piece === 2) pieces.push(3);
+		}
+	})();
+	await Promise.resolve();
+	pieces.push(2);
+	await new Promise((resolve) => setImmediate(resolve));
+	pieces.push(4);
+	pieces.end();
+	await taking;
+	expect(taken).toEqual([1, 2, 3, 4]);
+});
