@@ -142,12 +142,12 @@ describe('a stream', () => {
 });
 
 describe('what is refused before anything is sent', () => {
-	test.each<[IDataObject, string]>([
+	test.each<[IDataObject, unknown]>([
 		[{ model: { __rl: true, mode: 'list', value: '' } }, 'Model is empty'],
 		[{ options: { temperature: 'hot' } }, 'Temperature is not a number'],
 		[{ options: { timeout: 0 } }, 'Timeout is 0'],
 		[{ options: { maxRetries: 1.5 } }, 'Max Retries is not a whole number'],
-		[{ options: { extraBody: '{' } }, 'Extra Body is not valid JSON: it ends too early'],
+		[{ options: { extraBody: '{' } }, expect.stringMatching(/^Extra Body is not valid JSON: .+/)],
 	])('%j', async (parameters, message) => {
 		const error = await failing(story.supply(parameters));
 		expect(error).toBeInstanceOf(NodeOperationError);

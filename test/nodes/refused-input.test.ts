@@ -40,7 +40,9 @@ type Row = [message: string, advice: string, value: IDataObject];
 /** Runs a node with a bad value, and expects that it says so, of its item, before it sends anything. */
 async function expectRefusal([message, advice]: Row, fail: () => Promise<FailedRun>) {
 	const error = shown(await fail());
-	expect(error).toMatchObject({ name: 'NodeOperationError', message, description: advice });
+	expect(error).toMatchObject({ name: 'NodeOperationError', description: advice });
+	// The platform says in its own words why JSON does not parse.
+	expect(error.message.replace(/(?<=is not valid JSON): .+/, '')).toBe(message);
 	expect(error.context).toMatchObject({ itemIndex: 0, details: { retryable: false, advice } });
 	expect(story.gateway.count()).toBe(0);
 }
@@ -61,7 +63,7 @@ describe('Response → Create is not sent:', () => {
 		],
 		['Tools is not a JSON list', 'Enter a list in square brackets.', { tools: '{}' }],
 		[
-			'Extra Body is not valid JSON (line 1, column 3)',
+			'Extra Body is not valid JSON',
 			'Check quotes, commas and braces there. Names and texts stand in double quotes.',
 			{ extraBody: '{ a: 1 }' },
 		],

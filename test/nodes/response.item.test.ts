@@ -121,7 +121,7 @@ describe('A response that is of no use', () => {
 		const options = { outputFormat: { format: { schema: '{ "required": ["label"] }' } } };
 		const run = await story.textError(createResponse({ options }));
 		expect(run.error.message).toBe(
-			'The model’s answer lacks what the schema requires (label): {"other":1}',
+			'The model’s answer does not fit the schema (Instance does not have required property "label"): {"other":1}',
 		);
 		expect(shown(run).context.details).toMatchObject({ partial_text: text, retryable: false });
 	});

@@ -224,8 +224,8 @@ describe('An option of Response → Create', () => {
 			'Top P is below 0',
 			'Max Output Tokens is below 1',
 			'Max Output Tokens is not a whole number',
-			'Tool Choice is not valid JSON (line 2, column 9)',
-			'Schema is not valid JSON (line 1, column 10)',
+			expect.stringMatching(/^Tool Choice is not valid JSON: .*position 10/),
+			expect.stringMatching(/^Schema is not valid JSON: .*position 9/),
 			'Schema Name is not a name',
 		]);
 	});
@@ -244,7 +244,7 @@ test('Input (JSON) may be a list as text or from an expression, or a text', asyn
 
 	story.gateway.requests.length = 0;
 	expect(await refused(given, { items: itemsOf({ input: '[{ "role": ]' }) })).toEqual([
-		'Input (JSON) is not valid JSON (line 1, column 12)',
+		expect.stringMatching(/^Input \(JSON\) is not valid JSON: /),
 	]);
 });
 

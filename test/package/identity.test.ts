@@ -15,7 +15,7 @@ const { name: author, email } = manifest.author;
 const OTHER_REPOSITORIES = ['n8n-io/n8n'];
 
 /** Made-up addresses, in tests and samples: those listed, and all at reserved hosts. */
-const MADE_UP = /^(builder|me|someone)@example\.com$|@(.+\.example\.com|.+\.example)$/;
+const MADE_UP = /^(builder|me|someone)@example\.com$|@(.+\.example\.com|.+\.ex(ample)?)$/;
 
 /** A repository, on any of GitHub's hosts. */
 const REPOSITORY =

@@ -165,28 +165,52 @@ describe('JSON that was asked for by a schema', () => {
 		['a truth value', { type: 'boolean' }, false],
 		['null', { type: 'null' }, null],
 		['one of several types', { type: ['object', 'null'] }, null],
-		['of a type that is not known here', { type: 'date' }, '2026-01-01'],
-		['by a schema without type', { $ref: '#/$defs/x' }, [1]],
+		['anything, by a schema without type', {}, [1]],
+		['anything, by a schema that can’t be used', { $ref: '#/$defs/x' }, [1]],
+		[
+			'a tuple of draft 7',
+			{ $schema: 'http://json-schema.org/draft-07/schema#', items: [{}] },
+			[1],
+		],
 	])('%s fits', (_name, schema, value) => {
 		expect(simple(answering(value), asked(schema)).parsed).toEqual(value);
 	});
 
-	const typed = (...type: string[]) => ({ type: type.length > 1 ? type : type[0] });
-	const lacking = { type: 'object', required: ['a', 'b', 'toString'] };
+	const nested = {
+		properties: { tags: { items: { enum: ['a', 'b'] } }, at: { format: 'date' } },
+		required: ['tags', 'label'],
+	};
+	const tuple = { items: [{ type: 'string' }] };
 
 	test.each<[object, unknown, string]>([
-		[typed('object'), [], 'is not of the schema’s type (object)'],
-		[typed('object'), null, 'is not of the schema’s type (object)'],
-		[typed('array'), {}, 'is not of the schema’s type (array)'],
-		[typed('string'), 1, 'is not of the schema’s type (string)'],
-		[typed('integer'), 1.5, 'is not of the schema’s type (integer)'],
-		[typed('null'), 0, 'is not of the schema’s type (null)'],
-		[typed('object', 'null'), 'x', 'is not of the schema’s type (object or null)'],
-		[lacking, { b: 1 }, 'lacks what the schema requires (a, toString)'],
+		[{ type: 'object' }, [], ' (Instance type "array" is invalid. Expected "object")'],
+		[{ type: 'integer' }, 1.5, ' (Instance type "number" is invalid. Expected "integer")'],
+		[
+			{ type: ['object', 'null'] },
+			'x',
+			' (Instance type "string" is invalid. Expected "object", "null")',
+		],
+		[nested, { tags: [] }, ' (Instance does not have required property "label")'],
+		[
+			nested,
+			{ label: 0, tags: ['a', 'c'] },
+			' at /tags/1 (Instance does not match any of ["a","b"])',
+		],
+		[nested, { label: 0, tags: [], at: 'x' }, ' at /at (String does not match format "date")'],
+		[
+			{ ...tuple, $schema: 'http://json-schema.org/draft-04/schema#' },
+			[1],
+			' at /0 (Instance type "number" is invalid. Expected "string")',
+		],
+		[
+			{ ...tuple, $schema: 'http://json-schema.org/draft-07/schema#' },
+			[1],
+			' at /0 (Instance type "number" is invalid. Expected "string")',
+		],
 	])('that asks for %j: %j does not fit, and the text is kept', (schema, value, fault) => {
 		const error = refusalOf(() => simple(answering(value), asked(schema)));
 		const said = JSON.stringify(value);
-		expect(error.message).toBe(`The model’s answer ${fault}: ${said}`);
+		expect(error.message).toBe(`The model’s answer does not fit the schema${fault}: ${said}`);
 		expect(error.facts).toMatchObject({ partialText: said, retryable: false });
 	});
 
