@@ -1,4 +1,4 @@
-import type { ContentPart } from '../shared/api/responses/response-input';
+import { toDataUrl, type ContentPart } from '../shared/api/responses/response-input';
 import type { Message, MessageContent } from './sdk';
 
 type Item = Record<string, unknown>;
@@ -117,7 +117,7 @@ function toFilePart({ mediaType = UNKNOWN_TYPE, data, providerMetadata = {} }: F
 	if (mediaType.startsWith('image/')) {
 		return {
 			type: 'input_image',
-			...(given ?? { image_url: url ?? toDataUrl(mediaType, data) }),
+			...(given ?? { image_url: url ?? asDataUrl(mediaType, data) }),
 			...(detail !== undefined && { detail }),
 		};
 	}
@@ -126,14 +126,14 @@ function toFilePart({ mediaType = UNKNOWN_TYPE, data, providerMetadata = {} }: F
 	return {
 		type: 'input_file',
 		filename: filename ?? name ?? `file.${getExtension(mediaType)}`,
-		file_data: toDataUrl(mediaType, data),
+		file_data: asDataUrl(mediaType, data),
 	};
 }
 
-function toDataUrl(mediaType: string, data: string | Uint8Array): string {
+function asDataUrl(mediaType: string, data: string | Uint8Array): string {
 	if (typeof data === 'string' && data.startsWith('data:')) return data;
 	const base64 = typeof data === 'string' ? data : Buffer.from(data).toString('base64');
-	return `data:${mediaType};base64,${base64}`;
+	return toDataUrl(base64, mediaType);
 }
 
 const getExtension = (mediaType: string) =>

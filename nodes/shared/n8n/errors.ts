@@ -1,10 +1,5 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type INode } from 'n8n-workflow';
-import {
-	CancelledError,
-	InputError,
-	ModelAccessError,
-	type FailureFacts,
-} from '../api/errors/errors';
+import { CancelledError, InputError, ModelAccessError } from '../api/errors/errors';
 
 /** An image task that the gateway accepted in this run of the node. */
 export interface TaskRecord {

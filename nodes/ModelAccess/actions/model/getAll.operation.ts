@@ -1,10 +1,19 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { findModels, listModels } from '../../../shared/api/models/models';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { numberParameter } from '../../../shared/n8n/fields/parameters';
 
 const BOUNDS = { timeoutMs: 60_000, totalMs: 60_000, maxRetries: 3 };
-const DEFAULT_LIMIT = 50;
+
+const limitField = {
+	displayName: 'Limit',
+	name: 'limit',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: 50,
+	description: 'Max number of results to return',
+	displayOptions: { show: { returnAll: [false] } },
+} satisfies INodeProperties;
 
 /** Model → Get Many: `GET /v1/models`. */
 export const getAll: Operation = {
@@ -20,15 +29,7 @@ export const getAll: Operation = {
 			default: false,
 			description: 'Whether to return all results or only up to a given limit',
 		},
-		{
-			displayName: 'Limit',
-			name: 'limit',
-			type: 'number',
-			typeOptions: { minValue: 1 },
-			default: DEFAULT_LIMIT,
-			description: 'Max number of results to return',
-			displayOptions: { show: { returnAll: [false] } },
-		},
+		limitField,
 		{
 			displayName: 'Options',
 			name: 'options',
@@ -53,7 +54,7 @@ export const getAll: Operation = {
 				? Infinity
 				: numberParameter(item.parameter('limit'), {
 						field: 'Limit',
-						fallback: DEFAULT_LIMIT,
+						fallback: limitField.default,
 						min: 1,
 					});
 		const models = findModels(

@@ -19,6 +19,7 @@ import {
 	maxRetriesOption,
 	optionsCollection,
 } from '../../../shared/n8n/fields/options';
+import { promptField } from '../../../shared/n8n/fields/prompt';
 import { jsonParameter } from '../../../shared/n8n/fields/parameters';
 import {
 	idleTimeoutOption,
@@ -56,14 +57,10 @@ export const create: Operation = {
 			description: 'What the model gets to answer to',
 		},
 		{
-			displayName: 'Prompt',
-			name: 'prompt',
-			type: 'string',
-			typeOptions: { rows: 4 },
-			required: true,
-			default: '',
-			placeholder: 'e.g. Summarize this in one sentence: {{ $json.text }}',
-			description: 'What the model should answer to',
+			...promptField(
+				'e.g. Summarize this in one sentence: {{ $json.text }}',
+				'What the model should answer to',
+			),
 			displayOptions: { show: { inputType: ['text'] } },
 		},
 		{ ...messageRows, displayOptions: { show: { inputType: ['messages'] } } },

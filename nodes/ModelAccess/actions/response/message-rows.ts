@@ -195,17 +195,7 @@ async function imageParts(item: ItemScope, row: IDataObject, name: string): Prom
 		image_url: address,
 		...(typeof row.detail === 'string' && { detail: row.detail }),
 	});
-	if (row.imageSource === 'url') {
-		const address = typeof row.imageUrl === 'string' ? row.imageUrl.trim() : '';
-		if (!/^(https?:\/\/|data:image\/)/i.test(address)) {
-			throw new InputError(
-				`${name}: Image URL`,
-				address === '' ? 'is empty' : 'is no address of an image',
-				'Enter an address that begins with https:// or data:image/.',
-			);
-		}
-		return [part(address)];
-	}
+	if (row.imageSource === 'url') return [part(imageAddress(row.imageUrl, `${name}: Image URL`))];
 	const field = `${name}: Input Binary Field`;
 	const parts: ContentPart[] = [];
 	for (const reference of binaryReferences(row.binaryPropertyNames, field)) {
@@ -220,6 +210,17 @@ async function imageParts(item: ItemScope, row: IDataObject, name: string): Prom
 		parts.push(part(await dataUrl(file)));
 	}
 	return parts;
+}
+
+/** @throws {InputError} it is no address of an image */
+function imageAddress(value: unknown, field: string): string {
+	const address = typeof value === 'string' ? value.trim() : '';
+	if (/^(https?:\/\/|data:image\/)/i.test(address)) return address;
+	throw new InputError(
+		field,
+		address === '' ? 'is empty' : 'is no address of an image',
+		'Enter an address that begins with https:// or data:image/.',
+	);
 }
 
 async function fileParts(item: ItemScope, row: IDataObject, name: string): Promise<ContentPart[]> {

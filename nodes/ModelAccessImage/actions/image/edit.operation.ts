@@ -9,11 +9,12 @@ import {
 	type BinaryReference,
 	type InputFile,
 } from '../../../shared/n8n/fields/binary-input';
+import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
 import { submitAndDeliver, type Submission } from '../../submit';
-import { promptField, readImageRequest, submitFields, submitOptions } from './fields';
+import { readImageRequest, submitFields, submitOptions } from './fields';
 
 const IMAGE_FIELD = 'Input Binary Field';
 const MASK_FIELD = 'Mask Binary Field';

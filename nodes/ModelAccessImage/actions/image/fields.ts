@@ -12,20 +12,6 @@ import {
 	waitOptions,
 } from '../../fields';
 
-/** @param show what the prompt is for: `What the image should show` */
-export function promptField(placeholder: string, show: string): INodeProperties {
-	return {
-		displayName: 'Prompt',
-		name: 'prompt',
-		type: 'string',
-		typeOptions: { rows: 4 },
-		required: true,
-		default: '',
-		placeholder,
-		description: show,
-	};
-}
-
 const numberOfImages = defineOption(
 	{
 		displayName: 'Number of Images',

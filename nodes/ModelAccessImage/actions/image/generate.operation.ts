@@ -1,9 +1,10 @@
 import type { INodeExecutionData } from 'n8n-workflow';
+import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
 import { submitAndDeliver } from '../../submit';
-import { promptField, readImageRequest, submitFields, submitOptions } from './fields';
+import { readImageRequest, submitFields, submitOptions } from './fields';
 
 /** Image → Generate: `POST /v1/images/generations/async`, then polls and downloads. */
 export const generate: Operation = {

@@ -159,8 +159,8 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		try {
 			return await sendWithRetry(this.client, async () => await this.sendOnce());
 		} catch (error) {
-			if (!(error instanceof CancelledError)) throw error;
-			throw new CancelledError(this.inDoubt ? IN_DOUBT_ADVICE[this.kind] : '');
+			const doubt = this.inDoubt ? IN_DOUBT_ADVICE[this.kind] : '';
+			throw error instanceof CancelledError ? new CancelledError(doubt) : error;
 		}
 	}
 
@@ -196,13 +196,20 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 			if (reply.status < 300) return { reply };
 			return { failure: replyFailure(client, 'body' in reply ? reply : await reply.whole()) };
 		} catch (error) {
-			if (this.isCanceled(error)) {
-				this.inDoubt = true;
-				throw new CancelledError();
-			}
-			if (!(error instanceof TransportFault)) throw error;
-			return { failure: faultFailure(error, this.limit, client.controls) };
+			return { failure: this.toFailure(error) };
 		}
+	}
+
+	/** @throws {CancelledError} the request was canceled; it may have been executed */
+	private toFailure(error: unknown): Failure {
+		if (this.isCanceled(error)) {
+			this.inDoubt = true;
+			throw new CancelledError();
+		}
+		if (error instanceof TransportFault) {
+			return faultFailure(error, this.limit, this.client.controls);
+		}
+		throw error;
 	}
 
 	private isCanceled(error: unknown): boolean {

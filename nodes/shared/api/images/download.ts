@@ -86,12 +86,17 @@ export async function downloadPicture<File>(
 		try {
 			return { value: await fetchOnce(client, storage, url, settings) };
 		} catch (error) {
-			if (!(error instanceof DownloadFailure)) throw error;
-			const host = parseWebUrl(url)?.host ?? 'an unknown host';
-			const { mayRetry, message: reason } = error;
-			return { error: error.toError(host, client.controls), mayRetry, reason };
+			return toFailedAttempt(client, url, error);
 		}
 	});
+}
+
+/** @throws what is no failure of a download */
+function toFailedAttempt(client: DownloadClient, url: string, error: unknown) {
+	if (!(error instanceof DownloadFailure)) throw error;
+	const host = parseWebUrl(url)?.host ?? 'an unknown host';
+	const { mayRetry, message: reason } = error;
+	return { error: error.toError(host, client.controls), mayRetry, reason };
 }
 
 /** @throws {DownloadFailure} it brought no image */

@@ -88,23 +88,42 @@ export async function waitForImageTask(
 	for (;;) {
 		onSeen?.(seen);
 		const step = pollStep(state, seen, settings);
-		if (step.next === 'completed') {
-			// The gateway has room for another by now, also while the pictures are downloaded.
-			client.place?.leave();
-			return { end: 'completed', seen };
-		}
-		if (step.next === 'failed') throw failedTask(client, taskId, seen.task);
-		if (step.next === 'giveUp') {
-			return { end: 'timedOut', seen, error: timedOut(client, taskId, seen, step) };
-		}
+		if (step.next !== 'wait') return endWait(client, taskId, seen, step);
+		const next = await pollAfter(client, taskId, step.waitMs);
+		if (next instanceof ModelAccessError) return { end: 'timedOut', seen, error: next };
 		state = step.state;
-		try {
-			await pause(client, step.waitMs);
-			seen = await pollImageTask(client, taskId);
-		} catch (error) {
-			const late = withTask(error, taskId);
-			if (!(late instanceof ModelAccessError && late.facts.outOfTime)) throw late;
-			return { end: 'timedOut', seen, error: late };
-		}
+		seen = next;
+	}
+}
+
+/** @throws {TaskError} the task failed */
+function endWait(
+	client: Client,
+	taskId: string,
+	seen: Observation,
+	step: Exclude<PollStep, { next: 'wait' }>,
+): Waited {
+	if (step.next === 'failed') throw failedTask(client, taskId, seen.task);
+	if (step.next === 'giveUp') {
+		return { end: 'timedOut', seen, error: timedOut(client, taskId, seen, step) };
+	}
+	// The gateway has room for another task by now, also while the images are downloaded.
+	client.place?.leave();
+	return { end: 'completed', seen };
+}
+
+/** @returns the error if no time was left to poll again */
+async function pollAfter(
+	client: Client,
+	taskId: string,
+	waitMs: number,
+): Promise<Observation | ModelAccessError> {
+	try {
+		await pause(client, waitMs);
+		return await pollImageTask(client, taskId);
+	} catch (error) {
+		const known = withTask(error, taskId);
+		if (known instanceof ModelAccessError && known.facts.outOfTime) return known;
+		throw known;
 	}
 }

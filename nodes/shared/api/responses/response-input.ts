@@ -20,6 +20,9 @@ export function textPart(role: Role, text: string): ContentPart {
 	return { type: role === 'assistant' ? 'output_text' : 'input_text', text };
 }
 
+/** Bytes in base64, as the address of an image or a file. */
+export const toDataUrl = (base64: string, mimeType: string) => `data:${mimeType};base64,${base64}`;
+
 /** The contract's hint for a Chat Completions body. Contract, "Errors" (400). */
 export const MESSAGES_HINT =
 	'Responses uses "input"; "messages" belongs to the Chat Completions interface. Give the items of "messages" alone, as the input.';

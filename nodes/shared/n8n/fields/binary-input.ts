@@ -1,6 +1,7 @@
 import { createHash } from 'crypto';
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../../api/errors/errors';
+import { toDataUrl } from '../../api/responses/response-input';
 import { IMAGE_TYPE_BYTES, imageType, type ImageType } from '../../api/images/image-type';
 
 /** Where a file comes from: the name of an item's binary field, or the file from an expression. */
@@ -109,8 +110,7 @@ function storedFile(
 
 /** A file as a `data:` URL. */
 export async function dataUrl({ bytes, mimeType }: InputFile): Promise<string> {
-	const base64 = Buffer.from(await bytes.arrayBuffer()).toString('base64');
-	return `data:${mimeType};base64,${base64}`;
+	return toDataUrl(Buffer.from(await bytes.arrayBuffer()).toString('base64'), mimeType);
 }
 
 /** The type by which a file is sent: its bytes', the item's, or the general one. */

@@ -111,13 +111,16 @@ function parseJson(text: string, field: string): unknown {
 	try {
 		return JSON.parse(text) as unknown;
 	} catch (error) {
-		const reason = quotable((error as Error).message, 200);
-		throw new InputError(
-			field,
-			`is not valid JSON: ${reason}`,
-			'Check quotes, commas and braces there. Names and texts stand in double quotes.',
-		);
+		throw brokenJson(field, error as Error);
 	}
+}
+
+function brokenJson(field: string, { message }: Error): InputError {
+	return new InputError(
+		field,
+		`is not valid JSON: ${quotable(message, 200)}`,
+		'Check quotes, commas and braces there. Names and texts stand in double quotes.',
+	);
 }
 
 /**

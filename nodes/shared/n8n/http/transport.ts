@@ -35,15 +35,65 @@ export function gatewayTransport(
 	baseUrl: string,
 	cancel?: AbortSignal,
 ): Transport {
-	const request = async (
+	return new HelperTransport(context, baseUrl, cancel);
+}
+
+/** In which form n8n's helper hands over the body, and what the gateway may send. */
+interface BodyForm {
+	encoding: 'text' | 'stream';
+	accept: string;
+}
+
+const AS_TEXT: BodyForm = { encoding: 'text', accept: 'application/json' };
+const AS_STREAM: BodyForm = {
+	encoding: 'stream',
+	accept: 'text/event-stream, application/json',
+};
+
+class HelperTransport implements Transport {
+	constructor(
+		private readonly context: RequestContext,
+		private readonly baseUrl: string,
+		private readonly cancel?: AbortSignal,
+	) {}
+
+	async send(message: GatewayRequest): Promise<GatewayReply> {
+		const connection = new AbortController();
+		const exchange = async () => await this.request(message, AS_TEXT, connection);
+		const { statusCode, headers, body } = await inTime(message.timeoutMs, connection, exchange);
+		return {
+			status: statusCode,
+			headers: headers as Headers,
+			body: typeof body === 'string' ? body : '',
+		};
+	}
+
+	async open(message: GatewayRequest): Promise<OpenReply> {
+		const connection = new AbortController();
+		const reply = await this.request(message, AS_STREAM, connection);
+		return openReply(reply, message.timeoutMs, connection);
+	}
+
+	private async request(
+		message: GatewayRequest,
+		form: BodyForm,
+		connection: AbortController,
+	): Promise<IN8nHttpFullResponse> {
+		return await unlessCancelled(this.cancel, connection, async () => {
+			return await this.callHelper(message, form, connection.signal);
+		});
+	}
+
+	private async callHelper(
 		{ method, path, body, timeoutMs }: GatewayRequest,
-		{ encoding, accept }: { encoding: 'text' | 'stream'; accept: string },
+		{ encoding, accept }: BodyForm,
 		connection: AbortSignal,
-	): Promise<IN8nHttpFullResponse> => {
+	): Promise<IN8nHttpFullResponse> {
+		const { context } = this;
 		try {
 			return (await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL, {
 				method,
-				url: baseUrl + path,
+				url: this.baseUrl + path,
 				headers: { Accept: accept },
 				body: body as IHttpRequestOptions['body'],
 				timeout: timeoutMs,
@@ -58,46 +108,7 @@ export function gatewayTransport(
 		} catch (error) {
 			throw transportFault(error);
 		}
-	};
-	return {
-		async send(message): Promise<GatewayReply> {
-			const connection = new AbortController();
-			const { statusCode, headers, body } = await inTime(
-				message.timeoutMs,
-				connection,
-				async () =>
-					await unlessCancelled(
-						cancel,
-						connection,
-						async () =>
-							await request(
-								message,
-								{ encoding: 'text', accept: 'application/json' },
-								connection.signal,
-							),
-					),
-			);
-			return {
-				status: statusCode,
-				headers: headers as Headers,
-				body: typeof body === 'string' ? body : '',
-			};
-		},
-		async open(message): Promise<OpenReply> {
-			const connection = new AbortController();
-			const reply = await unlessCancelled(
-				cancel,
-				connection,
-				async () =>
-					await request(
-						message,
-						{ encoding: 'stream', accept: 'text/event-stream, application/json' },
-						connection.signal,
-					),
-			);
-			return openReply(reply, message.timeoutMs, connection);
-		},
-	};
+	}
 }
 
 /** A body that n8n hands over as a stream. */
