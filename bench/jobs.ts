@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createParser } from 'eventsource-parser';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { Agent, request, type Dispatcher } from 'undici';
-import type { Time } from '../nodes/shared/api/http/clock';
+import type { Clock } from '../nodes/shared/api/http/clock';
 import { startGateway } from '../gateway';
 import { runNode, storeBinaryOnDisk, type RunNodeOptions } from '../scripts/engine/index';
 import { VirtualTime } from '../scripts/engine/virtual-time';
@@ -196,7 +196,7 @@ async function inEngine(
 const WATCHING_MS = 30_000;
 
 /** A clock on which the waits between two looks at a task take no time. */
-const hurried: Time = {
+const hurried: Clock = {
 	now: () => Date.now(),
 	random: () => Math.random(),
 	async sleep(ms, signal) {

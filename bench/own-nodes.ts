@@ -12,7 +12,7 @@ import {
 	ModelAccessImage,
 	resources as imageResources,
 } from '../nodes/ModelAccessImage/ModelAccessImage.node.js';
-import type { Time } from '../nodes/shared/api/http/clock';
+import type { Clock } from '../nodes/shared/api/http/clock';
 import type { Resource } from '../nodes/shared/n8n/runner/operation';
 import { execute } from '../nodes/shared/n8n/runner/run-items';
 
@@ -38,7 +38,7 @@ export function packedNodes(folder: string): OwnNodes {
 }
 
 /** As they are in the sources, with their waits on another clock. */
-export function nodesOnTime(time: Time): OwnNodes {
+export function nodesOnTime(time: Clock): OwnNodes {
 	const onTime = ({ description, methods }: INodeType, resources: Resource[]): INodeType => ({
 		description,
 		methods,

@@ -6,10 +6,10 @@ import type {
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
-import { adviceFor } from '../nodes/shared/api/errors/advice';
+import { formatAdvice } from '../nodes/shared/api/errors/advice';
 import { normalizeApiKey } from '../nodes/shared/api/credential/api-key';
 import { normalizeBaseUrl } from '../nodes/shared/api/credential/base-url';
-import { InputError } from '../nodes/shared/api/errors/errors';
+import { ValidationError } from '../nodes/shared/api/errors/errors';
 import { HTML_ADVICE } from '../nodes/shared/api/errors/from-reply';
 import { STATUS_TABLE, statusMeaning } from '../nodes/shared/api/errors/status-table';
 
@@ -49,7 +49,7 @@ export class ModelAccessApi implements ICredentialType {
 	 * n8n's HTTP Request node too, by either of n8n's request helpers: redirects are not followed,
 	 * since n8n would carry the key along, and certificates are always checked.
 	 *
-	 * @throws {InputError} the credential is not usable, or the request goes to another origin
+	 * @throws {ValidationError} the credential is not usable, or the request goes to another origin
 	 * @see contract, "Authentication" 1, 2 and 7
 	 */
 	authenticate: IAuthenticate = async (credentials, requestOptions) => {
@@ -99,7 +99,7 @@ function withoutAuthorization(headers: IHttpRequestOptions['headers'] = {}) {
 	);
 }
 
-/** @throws {InputError} with its advice in its message: n8n's test shows nothing else */
+/** @throws {ValidationError} with its advice in its message: n8n's test shows nothing else */
 function usable({ baseUrl, apiKey }: ICredentialDataDecryptedObject) {
 	try {
 		return {
@@ -107,14 +107,14 @@ function usable({ baseUrl, apiKey }: ICredentialDataDecryptedObject) {
 			apiKey: normalizeApiKey(String(apiKey ?? '')),
 		};
 	} catch (error) {
-		if (error instanceof InputError) error.message += `. ${error.facts.advice}`;
+		if (error instanceof ValidationError) error.message += `. ${error.details.advice}`;
 		throw error;
 	}
 }
 
 function testMessage(status: number): string {
 	const { title, advice } = statusMeaning(status);
-	return `${title}. ${adviceFor(advice)}`;
+	return `${title}. ${formatAdvice(advice)}`;
 }
 
 /** What the test says. n8n's types allow one kind of rule at a time, n8n itself any mixture. */
@@ -135,7 +135,7 @@ const TEST_RULES = [
 /**
  * The request with one absolute address, so that what was checked is what is sent.
  * @param typedBaseUrl as it stands in the credential, which n8n's test uses unchanged
- * @throws {InputError} the address is not of the base URL's origin
+ * @throws {ValidationError} the address is not of the base URL's origin
  */
 function atOrigin(
 	options: IHttpRequestOptions & OlderRequestOptions,
@@ -148,7 +148,7 @@ function atOrigin(
 	const { origin } = new URL(baseUrl);
 	if (!URL.canParse(address) || new URL(address).origin !== origin) {
 		const advice = `This credential is sent to ${origin} only. Use an address there, or another credential.`;
-		const refused = new InputError(
+		const refused = new ValidationError(
 			'URL',
 			'is not an address of the gateway in the credential',
 			advice,

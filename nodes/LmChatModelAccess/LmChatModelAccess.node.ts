@@ -6,7 +6,7 @@ import {
 	type SupplyData,
 } from 'n8n-workflow';
 import { searchModels } from '../shared/n8n/fields/model-picker';
-import { n8nTime } from '../shared/n8n/clock';
+import { n8nClock } from '../shared/n8n/clock';
 import { properties } from './fields';
 import { supplyChatModel } from './supply-model';
 
@@ -31,6 +31,6 @@ export class LmChatModelAccess implements INodeType {
 	methods = { listSearch: { searchModels } };
 
 	async supplyData(this: ISupplyDataFunctions, itemIndex: number): Promise<SupplyData> {
-		return await supplyChatModel(this, itemIndex, n8nTime);
+		return await supplyChatModel(this, itemIndex, n8nClock);
 	}
 }

@@ -1,10 +1,10 @@
-import { joinedSignal } from '../shared/api/http/abort';
-import { InputError } from '../shared/api/errors/errors';
+import { joinSignals } from '../shared/api/http/abort';
+import { ValidationError } from '../shared/api/errors/errors';
 import type { Client } from '../shared/api/http/request';
 import { checkResponseRequest, createResponse } from '../shared/api/responses/response';
 import type { CreatedResponse } from '../shared/api/responses/created-response';
 import { streamResponse } from '../shared/api/responses/response-stream';
-import { onlySet, withExtraBody } from '../shared/n8n/fields/parameters';
+import { omitUndefined, withExtraBody } from '../shared/n8n/fields/parameters';
 import { AsyncQueue } from './async-queue';
 import { fromResponse, type AnswerContent } from './from-response';
 import type {
@@ -115,7 +115,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 				id: response.id,
 				content: toMessageContent(content, cutAtStop(content.text, config)),
 			},
-			providerMetadata: onlySet({
+			providerMetadata: omitUndefined({
 				id: response.id,
 				status: response.status,
 				finish_reason: content.finishReason,
@@ -164,7 +164,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 		send: (client: Client, body: Record<string, unknown>) => Promise<CreatedResponse>,
 	): Promise<Answered> {
 		const { settings } = this;
-		const stop = joinedSignal([settings.canceled, config.abortSignal, config.signal, ...signals]);
+		const stop = joinSignals([settings.canceled, config.abortSignal, config.signal, ...signals]);
 		try {
 			const created = await send(settings.client(stop.signal), this.toBody(messages, config));
 			settings.onAnswer?.(created);
@@ -176,11 +176,11 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 		}
 	}
 
-	/** @throws {InputError} the conversation is empty, or the extra body has an `input` */
+	/** @throws {ValidationError} the conversation is empty, or the extra body has an `input` */
 	private toBody(messages: Message[], config: CallConfig): Record<string, unknown> {
 		const { modelId, fields, extraBody } = this.settings;
 		if ('input' in extraBody) {
-			throw new InputError(
+			throw new ValidationError(
 				'Extra Body',
 				'holds "input"',
 				'The agent or chain brings the conversation. Remove "input" from the Extra Body option.',
@@ -192,11 +192,11 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 		const known = { ...fields, ...extra };
 		const input = toInputItems(messages, known.store !== false);
 		if (input.length === 0) {
-			throw new InputError('Prompt', 'is empty', 'Enter what the model should answer to.');
+			throw new ValidationError('Prompt', 'is empty', 'Enter what the model should answer to.');
 		}
 		return checkResponseRequest(
 			withExtraBody(
-				onlySet({
+				omitUndefined({
 					model: modelId,
 					input,
 					...fields,

@@ -5,7 +5,7 @@ import { extraBodyOption, maxRetriesOption, optionsCollection } from '../shared/
 import {
 	idleTimeoutOption,
 	maxOutputTokensOption,
-	modelFieldsOf,
+	readModelFields,
 	readResponseBounds,
 	reasoningEffortOption,
 	responseTimeoutOption,
@@ -66,7 +66,7 @@ export function readParameters(context: ISupplyDataFunctions, itemIndex: number)
 		modelId: String(modelId),
 		bounds: readResponseBounds(options),
 		idleMs: idleTimeoutOption.read(options),
-		fields: modelFieldsOf(options),
+		fields: readModelFields(options),
 		extraBody: extraBody.read(options),
 	};
 }

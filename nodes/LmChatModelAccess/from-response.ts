@@ -1,9 +1,9 @@
-import { AnswerError } from '../shared/api/errors/errors';
-import { quotable } from '../shared/api/errors/sanitize';
-import { fieldsOf, parseJson } from '../shared/api/http/json';
+import { InvalidResponseError } from '../shared/api/errors/errors';
+import { sanitizeForMessage } from '../shared/api/errors/sanitize';
+import { asRecord, parseJson } from '../shared/api/http/json';
 import type { CreatedResponse } from '../shared/api/responses/created-response';
-import { incompleteReason } from '../shared/api/responses/incomplete';
-import { spokenText, summariesOf } from '../shared/api/responses/response-output';
+import { getIncompleteReason } from '../shared/api/responses/incomplete';
+import { getSpokenText, getReasoningSummaries } from '../shared/api/responses/response-output';
 import type { ModelResponse } from '../shared/api/schemas';
 import type { FinishReason, MessageContent, TokenUsage } from './sdk';
 
@@ -25,7 +25,7 @@ export interface AnswerContent {
 
 /**
  * Reads an answer.
- * @throws {AnswerError} the arguments of a function call are no JSON object, for example because
+ * @throws {InvalidResponseError} the arguments of a function call are no JSON object, for example because
  * they are cut off: a tool must not run with a part of its arguments
  * @see contract, "Response" (output items)
  */
@@ -35,9 +35,9 @@ export function fromResponse({ response, requestId }: CreatedResponse): AnswerCo
 		.filter(isCall)
 		.map((item, index) => toToolCall(response, item, index, requestId));
 	return {
-		text: spokenText(response),
+		text: getSpokenText(response),
 		reasoning: output
-			.flatMap(summariesOf)
+			.flatMap(getReasoningSummaries)
 			.filter((text) => text !== '')
 			.join('\n\n'),
 		items: output.filter((item) => item.type !== 'message' && !isCall(item)),
@@ -58,18 +58,18 @@ function toToolCall(
 	const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
 	const parsed = text.trim() === '' ? {} : parseJson(text);
 	if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-		throw new AnswerError(
-			`The model called ${quotable(String(name), 100)} with arguments that are not a JSON object: ${quotable(text, 200)}`,
+		throw new InvalidResponseError(
+			`The model called ${sanitizeForMessage(String(name), 100)} with arguments that are not a JSON object: ${sanitizeForMessage(text, 200)}`,
 			{
 				advice: [
-					incompleteReason(response) ??
+					getIncompleteReason(response) ??
 						'The tool was not called. Try again, or with another model.',
 					'The answer was paid for.',
 				].join(' '),
 				retryable: false,
 				charged: true,
 				requestId,
-				partialText: spokenText(response) || undefined,
+				partialText: getSpokenText(response) || undefined,
 			},
 		);
 	}
@@ -83,7 +83,7 @@ function toToolCall(
 
 function readFinishReason(response: ModelResponse, calls: boolean): FinishReason {
 	if (response.status === 'completed') return calls ? 'tool-calls' : 'stop';
-	switch (fieldsOf(response.incomplete_details).reason) {
+	switch (asRecord(response.incomplete_details).reason) {
 		case 'max_output_tokens':
 			return 'length';
 		case 'content_filter':
@@ -96,8 +96,8 @@ function readFinishReason(response: ModelResponse, calls: boolean): FinishReason
 function readUsage({ usage }: ModelResponse): TokenUsage | undefined {
 	if (!usage) return undefined;
 	const { input_tokens: input = 0, output_tokens: output = 0 } = usage;
-	const cached = fieldsOf(usage.input_tokens_details).cached_tokens;
-	const thought = fieldsOf(usage.output_tokens_details).reasoning_tokens;
+	const cached = asRecord(usage.input_tokens_details).cached_tokens;
+	const thought = asRecord(usage.output_tokens_details).reasoning_tokens;
 	return {
 		promptTokens: input,
 		completionTokens: output,

@@ -1,5 +1,5 @@
-import { quotable } from '../shared/api/errors/sanitize';
-import { fieldsOf, parseJson } from '../shared/api/http/json';
+import { sanitizeForMessage } from '../shared/api/errors/sanitize';
+import { asRecord, parseJson } from '../shared/api/http/json';
 import { keepItems, repairRequest, takeItems } from './langchain-content';
 import type { LangChainModel } from './langchain-model';
 
@@ -23,9 +23,9 @@ export const PATCH_POINTS = {
 	_streamResponseChunks: (model) => isFunction(model._streamResponseChunks),
 	bindTools: (model) => isFunction(model.bindTools),
 	pipe: (model) => isFunction(model.pipe),
-	'chatModel.withToolChoice': (model) => isFunction(fieldsOf(model.chatModel).withToolChoice),
+	'chatModel.withToolChoice': (model) => isFunction(asRecord(model.chatModel).withToolChoice),
 	'chatModel.withStructuredOutput': (model) =>
-		isFunction(fieldsOf(model.chatModel).withStructuredOutput),
+		isFunction(asRecord(model.chatModel).withStructuredOutput),
 	'callbacks[].options.tokensUsageParser': (model) => findTracers(model).length > 0,
 } satisfies Record<string, (model: LangChainModel) => boolean>;
 
@@ -168,7 +168,7 @@ export function keepStructuredOutput(model: LangChainModel) {
  */
 async function parseOutput(schema: object, text: string): Promise<unknown> {
 	const parsed = parseJson(text);
-	if (parsed === undefined) throw new Error(`Failed to parse. Text: "${quotable(text)}"`);
+	if (parsed === undefined) throw new Error(`Failed to parse. Text: "${sanitizeForMessage(text)}"`);
 	const validate = 'parseAsync' in schema ? schema.parseAsync : undefined;
 	if (typeof validate !== 'function') return parsed;
 	return (await validate.call(schema, parsed)) as unknown;
@@ -183,7 +183,7 @@ async function parseOutput(schema: object, text: string): Promise<unknown> {
 export function keepStreamUsage(model: LangChainModel) {
 	for (const { options } of findTracers(model)) {
 		options.tokensUsageParser = (result) => {
-			const usage = fieldsOf(fieldsOf(fieldsOf(result).llmOutput).tokenUsage);
+			const usage = asRecord(asRecord(asRecord(result).llmOutput).tokenUsage);
 			const promptTokens = Number(usage.input_tokens ?? usage.promptTokens ?? 0);
 			const completionTokens = Number(usage.output_tokens ?? usage.completionTokens ?? 0);
 			return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
@@ -194,6 +194,6 @@ export function keepStreamUsage(model: LangChainModel) {
 function findTracers({ callbacks }: LangChainModel): Tracer[] {
 	const handlers: unknown[] = Array.isArray(callbacks) ? callbacks : [];
 	return handlers.filter((handler): handler is Tracer =>
-		isFunction(fieldsOf(fieldsOf(handler).options).tokensUsageParser),
+		isFunction(asRecord(asRecord(handler).options).tokensUsageParser),
 	);
 }

@@ -1,4 +1,4 @@
-import { fieldsOf, parseJson } from '../shared/api/http/json';
+import { asRecord, parseJson } from '../shared/api/http/json';
 import type { LangChainMessage } from './langchain-model';
 
 /*
@@ -24,9 +24,9 @@ export function keepStrings(part: unknown): unknown {
  * Goes when the kit reads `image_url`.
  */
 export function keepImageUrls(part: unknown): unknown {
-	const { type, image_url: given } = fieldsOf(part);
+	const { type, image_url: given } = asRecord(part);
 	if (type !== 'image_url') return part;
-	const { url, detail } = typeof given === 'string' ? { url: given } : fieldsOf(given);
+	const { url, detail } = typeof given === 'string' ? { url: given } : asRecord(given);
 	const [, mimeType, data] = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(String(url)) ?? [];
 	return {
 		type: 'image',
@@ -44,7 +44,7 @@ const isFile = ({ type }: Item) => FILE_TYPES.includes(String(type));
  * Goes when the kit reads `text` of a `text-plain` block, and of one with `source_type: 'text'`.
  */
 export function keepTextFiles(part: unknown): unknown {
-	const fields = fieldsOf(part);
+	const fields = asRecord(part);
 	if (!isFile(fields)) return part;
 	const { type, source_type: source, text } = fields;
 	const isText = source === 'text' || (type === 'text-plain' && typeof text === 'string');
@@ -58,7 +58,7 @@ export function keepTextFiles(part: unknown): unknown {
  * Goes when the kit reads both, or n8n's agent sends the new names.
  */
 export function keepOldFileFields(part: unknown): unknown {
-	const fields = fieldsOf(part);
+	const fields = asRecord(part);
 	if (!isFile(fields)) return part;
 	const { mime_type: oldType, source_type: source, ...block } = fields;
 	return {
@@ -74,7 +74,7 @@ export function keepOldFileFields(part: unknown): unknown {
  * Goes when the kit keeps the block's type or gives such an image a MIME type.
  */
 export function keepImageType(part: unknown): unknown {
-	const fields = fieldsOf(part);
+	const fields = asRecord(part);
 	if (fields.type !== 'image') return part;
 	return { ...fields, mimeType: fields.mimeType ?? 'image/*' };
 }
@@ -85,9 +85,9 @@ export function keepImageType(part: unknown): unknown {
  * Goes when the kit copies `metadata` first.
  */
 export function copyMetadata(part: unknown): unknown {
-	const fields = fieldsOf(part);
+	const fields = asRecord(part);
 	if (!isFile(fields) || fields.metadata === undefined) return part;
-	return { ...fields, metadata: { ...fieldsOf(fields.metadata) } };
+	return { ...fields, metadata: { ...asRecord(fields.metadata) } };
 }
 
 /** What the kit reads, and parts of other vendors' answers, which no other model can use. */
@@ -110,7 +110,7 @@ const READ_OR_USELESS = [
  * Goes when the kit passes such parts on.
  */
 export function keepUnknownParts(part: unknown): unknown {
-	const { type } = fieldsOf(part);
+	const { type } = asRecord(part);
 	return READ_OR_USELESS.includes(String(type)) ? part : { type: 'non_standard', value: part };
 }
 
@@ -163,7 +163,7 @@ export function restoreReasoning(message: LangChainMessage): LangChainMessage {
 export function keepTextAsString(message: LangChainMessage) {
 	if (!Array.isArray(message.content)) return;
 	message.content = message.content
-		.map(fieldsOf)
+		.map(asRecord)
 		.filter(({ type }) => type === 'text')
 		.map(({ text }) => String(text))
 		.join('');
@@ -197,9 +197,9 @@ export function repairRequest(message: LangChainMessage): LangChainMessage {
 export function takeItems(message: LangChainMessage): Item[] {
 	if (!Array.isArray(message.content)) return [];
 	const items = message.content
-		.map(fieldsOf)
+		.map(asRecord)
 		.filter(({ type }) => type === 'non_standard')
-		.map(({ value }) => fieldsOf(value));
+		.map(({ value }) => asRecord(value));
 	keepTextAsString(message);
 	return items;
 }

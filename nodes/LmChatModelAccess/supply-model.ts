@@ -5,11 +5,11 @@ import type {
 	SupplyData,
 } from 'n8n-workflow';
 import { redactError, type Redact } from '../shared/api/errors/sanitize';
-import { incompleteReason } from '../shared/api/responses/incomplete';
-import type { Time } from '../shared/api/http/clock';
+import { getIncompleteReason } from '../shared/api/responses/incomplete';
+import type { Clock } from '../shared/api/http/clock';
 import { createClient } from '../shared/n8n/http/client';
 import { connect } from '../shared/n8n/http/connection';
-import { controlsOf } from '../shared/n8n/fields/option-names';
+import { getOptionNames } from '../shared/n8n/fields/option-names';
 import { nodeError } from '../shared/n8n/errors';
 import { ModelAccessChatModel, type ChatModelSettings } from './chat-model';
 import { properties, readParameters } from './fields';
@@ -26,7 +26,7 @@ import { loadSdk } from './sdk';
 export async function supplyChatModel(
 	context: ISupplyDataFunctions,
 	itemIndex: number,
-	time: Time,
+	time: Clock,
 ): Promise<SupplyData> {
 	try {
 		const { supplyModel } = await loadSdk();
@@ -42,7 +42,7 @@ export async function supplyChatModel(
 async function createSettings(
 	context: ISupplyDataFunctions,
 	itemIndex: number,
-	time: Time,
+	time: Clock,
 ): Promise<ChatModelSettings> {
 	const { bounds, ...parameters } = readParameters(context, itemIndex);
 	const connection = await connect(context, time);
@@ -51,13 +51,13 @@ async function createSettings(
 		canceled: context.getExecutionCancelSignal(),
 		client: (cancel) =>
 			createClient({ ...connection, transport: connection.transportUntil(cancel) }, bounds, {
-				controls: controlsOf({ properties }),
+				optionNames: getOptionNames({ properties }),
 				signal: cancel,
 				onRetry: ({ reason, waitMs, attempt }) =>
 					context.logger.debug(`${reason}; sending again in ${waitMs} ms (retry ${attempt})`),
 			}),
 		onAnswer: ({ response }) => {
-			const reason = incompleteReason(response);
+			const reason = getIncompleteReason(response);
 			if (reason === undefined) return;
 			context.addExecutionHints({ message: reason, type: 'warning', location: 'outputPane' });
 		},

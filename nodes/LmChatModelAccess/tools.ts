@@ -1,7 +1,7 @@
 import type { ZodSchema } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { parseToolChoice } from '../shared/api/responses/tool-choice';
-import { InputError } from '../shared/api/errors/errors';
+import { ValidationError } from '../shared/api/errors/errors';
 import type { Tool } from './sdk';
 
 export type FunctionTool = Extract<Tool, { type: 'function' }>;
@@ -9,7 +9,7 @@ export type FunctionTool = Extract<Tool, { type: 'function' }>;
 /**
  * Makes the `tools` of a request. A function is not strict unless it says so: the schemas of n8n's
  * tools have optional properties, which strict ones may not.
- * @throws {InputError} the parameters of a tool are in an unknown form
+ * @throws {ValidationError} the parameters of a tool are in an unknown form
  * @see contract, "Response request" (`tools`)
  */
 export function toRequestTools(tools: Tool[]): Array<Record<string, unknown>> {
@@ -32,7 +32,7 @@ export function toRequestTools(tools: Tool[]): Array<Record<string, unknown>> {
  * @param schema JSON Schema, or a schema of any copy of zod: n8n's own tools and its kit for AI nodes
  * do not always share one
  * @param field the schema's name in an error
- * @throws {InputError} it is neither
+ * @throws {ValidationError} it is neither
  */
 export function toParameters(schema: unknown, field: string): Record<string, unknown> {
 	const { properties = {}, ...rest } = toJsonSchema(schema, field);
@@ -51,7 +51,7 @@ function toJsonSchema(schema: unknown, field: string): Record<string, unknown> {
 		return { ...zodToJsonSchema(schema as ZodSchema, { $refStrategy: 'none' }) };
 	}
 	if (definition === undefined && !('_zod' in schema)) return schema as Record<string, unknown>;
-	throw new InputError(
+	throw new ValidationError(
 		field,
 		'describes its parameters in a way that is not known here',
 		'Describe them by JSON Schema, or update the Model Access nodes.',

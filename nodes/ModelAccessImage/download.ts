@@ -1,12 +1,12 @@
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessError, TaskError } from '../shared/api/errors/errors';
-import { downloadPicture, type DownloadClient, type Storage } from '../shared/api/images/download';
-import { pictureFileName } from '../shared/api/images/file-name';
+import { downloadImage, type DownloadClient, type Storage } from '../shared/api/images/download';
+import { makeFileName } from '../shared/api/images/file-name';
 import {
-	picturesOf,
-	pictureOutput,
-	type Picture,
-	type PictureOrigin,
+	getTaskImages,
+	toImageOutput,
+	type TaskImage,
+	type ImageOrigin,
 } from '../shared/api/images/task-images';
 import type { ImageTask } from '../shared/api/schemas';
 import type { FileSettings } from './fields';
@@ -30,15 +30,15 @@ export interface Downloader {
 export async function downloadImages(
 	downloader: Downloader,
 	task: ImageTask,
-	origin: PictureOrigin,
+	origin: ImageOrigin,
 	settings: FileSettings,
 ): Promise<INodeExecutionData[]> {
-	const images = picturesOf(origin.taskId, task);
-	const toItem = async (image: Picture): Promise<INodeExecutionData> => {
-		const json = pictureOutput(task, image, origin) as IDataObject;
+	const images = getTaskImages(origin.taskId, task);
+	const toItem = async (image: TaskImage): Promise<INodeExecutionData> => {
+		const json = toImageOutput(task, image, origin) as IDataObject;
 		if (!settings.download) return { json };
 		const expiring = { ...image, taskId: origin.taskId, expiresAt: task.expires_at };
-		const got = await downloadImage(downloader, expiring, settings);
+		const got = await fetchImage(downloader, expiring, settings);
 		return {
 			json: { ...json, file: { name: got.name, mime_type: got.mimeType, size: got.size } },
 			binary: { [settings.binaryProperty]: got.file },
@@ -52,19 +52,19 @@ export async function downloadImages(
 	});
 }
 
-async function downloadImage(
+async function fetchImage(
 	{ client, storage, baseUrl }: Downloader,
-	image: Picture & { taskId: string; expiresAt?: number },
+	image: TaskImage & { taskId: string; expiresAt?: number },
 	{ fileName, maxBytes, idleMs }: FileSettings,
 ) {
 	const { url, expiresAt } = image;
 	const address = URL.canParse(url, baseUrl) ? new URL(url, baseUrl).href : url;
 	const bounded = { ...client, deadline: client.time.now() + RETRY_MS };
-	return await downloadPicture(bounded, storage, address, {
+	return await downloadImage(bounded, storage, address, {
 		maxBytes,
 		idleMs,
 		expiresAt,
-		fileName: (extension) => pictureFileName(fileName, image, extension),
+		fileName: (extension) => makeFileName(fileName, image, extension),
 	});
 }
 

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { InputError } from '../shared/api/errors/errors';
+import { ValidationError } from '../shared/api/errors/errors';
 import type { RequestBounds } from '../shared/n8n/http/client';
 import { defineOption, numberOption } from '../shared/n8n/fields/define-option';
 import { maxRetriesOption, timeoutOption } from '../shared/n8n/fields/options';
@@ -53,7 +53,7 @@ const maxFileSizeOption = defineOption(
 	(value, field) => {
 		const megabytes = numberParameter(value, { field, fallback: DEFAULT_MEGABYTES, min: 0 });
 		if (megabytes > 0) return megabytes * BYTES_PER_MEGABYTE;
-		throw new InputError(field, 'is 0', 'Enter a number of megabytes above 0.');
+		throw new ValidationError(field, 'is 0', 'Enter a number of megabytes above 0.');
 	},
 );
 
@@ -117,7 +117,7 @@ export const requestOptions = [imageTimeoutOption, maxRetriesOption];
 
 /**
  * Reads what bounds the requests of one item.
- * @throws {InputError} names the option
+ * @throws {ValidationError} names the option
  */
 export function readBounds({ options }: ItemScope): RequestBounds {
 	const seconds = maxWaitOption.read(options);
@@ -138,7 +138,7 @@ export interface WaitSettings {
 
 /**
  * Reads how to wait for a task.
- * @throws {InputError} names the option
+ * @throws {ValidationError} names the option
  */
 export function readWaitSettings({ options }: ItemScope): WaitSettings {
 	return {
@@ -163,7 +163,7 @@ export interface FileSettings {
 
 /**
  * Reads how finished images become files.
- * @throws {InputError} names the field
+ * @throws {ValidationError} names the field
  */
 export function readFileSettings(item: ItemScope): FileSettings {
 	const { options } = item;
@@ -180,7 +180,7 @@ export function readFileSettings(item: ItemScope): FileSettings {
 function readBinaryProperty(item: ItemScope): string {
 	const property = item.parameter(binaryPropertyField.name);
 	if (typeof property === 'string' && property.trim() !== '') return property.trim();
-	throw new InputError(
+	throw new ValidationError(
 		binaryPropertyField.displayName,
 		'is empty',
 		'Enter the name of a binary field, such as data.',

@@ -3,7 +3,7 @@ import { FailedTaskError, ModelAccessError } from '../shared/api/errors/errors';
 import type { Client } from '../shared/api/http/request';
 import type { ImageRequest } from '../shared/api/images/image-request';
 import { submitImageTask, type SubmitKind } from '../shared/api/images/submit-task';
-import type { Observation } from '../shared/api/images/task';
+import type { PollResult } from '../shared/api/images/task';
 import type { ItemScope } from '../shared/n8n/runner/operation';
 import { readBounds, readFileSettings, readWaitSettings } from './fields';
 import { progressReport, taskOutput, waitAndDownload } from './wait';
@@ -24,7 +24,7 @@ interface Submitted {
 	/** The item of the task as it was accepted. */
 	accepted: IDataObject;
 	/** The reply to the submit, unless an earlier try of the node received it. */
-	first?: Observation;
+	first?: PollResult;
 }
 
 /**
@@ -61,12 +61,12 @@ async function submitOnce(
 	client: Client,
 	{ kind, body, identity }: Submission,
 ): Promise<Submitted> {
-	const earlier = item.earlier(identity);
+	const earlier = item.restore(identity);
 	if (earlier?.kind === 'task') return earlier;
 	const first = await submitImageTask(client, kind, body);
 	const { taskId } = first;
 	const accepted = taskOutput(taskId, first).json;
-	item.paid({ kind: 'task', taskId, accepted });
+	item.save({ kind: 'task', taskId, accepted });
 	return { taskId, accepted, first };
 }
 

@@ -1,4 +1,4 @@
-import type { Time } from '../../nodes/shared/api/http/clock';
+import type { Clock } from '../../nodes/shared/api/http/clock';
 
 interface Sleeper {
 	due: number;
@@ -17,7 +17,7 @@ const QUIET_TURNS = 4;
  * on the same clock; {@link drive} jumps to the next one due as soon as nothing else can happen,
  * so an hour of polling takes milliseconds and every wait is exact.
  */
-export class VirtualTime implements Time {
+export class VirtualTime implements Clock {
 	/** Each wait the client side began, in milliseconds, in order. */
 	readonly waits: number[] = [];
 

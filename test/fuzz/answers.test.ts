@@ -3,17 +3,17 @@ import { pollImageTask } from '../../nodes/shared/api/images/poll-task';
 import { submitImageTask } from '../../nodes/shared/api/images/submit-task';
 import { waitForImageTask } from '../../nodes/shared/api/images/wait-for-task';
 import { findModels, listModels } from '../../nodes/shared/api/models/models';
-import { pictureOutput, picturesOf } from '../../nodes/shared/api/images/task-images';
+import { toImageOutput, getTaskImages } from '../../nodes/shared/api/images/task-images';
 import type { Client } from '../../nodes/shared/api/http/request';
 import { createResponse } from '../../nodes/shared/api/responses/response';
-import { incompleteReason } from '../../nodes/shared/api/responses/incomplete';
+import { getIncompleteReason } from '../../nodes/shared/api/responses/incomplete';
 import {
-	outputPictures,
-	outputText,
+	getOutputImages,
+	getOutputText,
 	simplifyResponse,
 } from '../../nodes/shared/api/responses/response-output';
 import { streamResponse } from '../../nodes/shared/api/responses/response-stream';
-import { retryAfterSeconds } from '../../nodes/shared/api/http/retry-after';
+import { parseRetryAfter } from '../../nodes/shared/api/http/retry-after';
 import { findSecret } from '../support/secrets';
 import {
 	anyJson,
@@ -111,11 +111,11 @@ test('a response is read and simplified, or is an error of the client', async ()
 	await tryAnswers(RESPONSE, async (client) => {
 		await safeOutcomeOf(async () => {
 			const created = await createResponse(client(), request);
-			expect(typeof outputText(created.response)).toBe('string');
-			for (const { base64 } of outputPictures(created.response)) {
+			expect(typeof getOutputText(created.response)).toBe('string');
+			for (const { base64 } of getOutputImages(created.response)) {
 				expect(typeof base64).toBe('string');
 			}
-			incompleteReason(created.response);
+			getIncompleteReason(created.response);
 			return simplifyResponse(created, request);
 		});
 	});
@@ -127,13 +127,13 @@ test('an image task is accepted, read and waited for, or is an error of the clie
 		for (const work of [
 			async () => await submitImageTask(client(), 'edits', {}),
 			async () => await pollImageTask(client(), 't1'),
-			async () => (await waitForImageTask(client(), 't1', settings)).seen,
+			async () => (await waitForImageTask(client(), 't1', settings)).last,
 		]) {
 			const { result } = await safeOutcomeOf(work);
 			if (result?.task.status !== 'completed') continue;
-			const found = await outcomeOf(() => picturesOf('t1', result.task));
+			const found = await outcomeOf(() => getTaskImages('t1', result.task));
 			for (const picture of found.result ?? []) {
-				expect(pictureOutput(result.task, picture, { taskId: 't1' }).task_id).toBe('t1');
+				expect(toImageOutput(result.task, picture, { taskId: 't1' }).task_id).toBe('t1');
 			}
 		}
 	});
@@ -200,8 +200,8 @@ test('a stream of events comes to an answer or an error, the same however it is 
 		const { result, error } = await safeOutcomeOf(
 			async () => await streamResponse(client, { model: 'm' }, { idleMs: WATCH_MS, onText }),
 		);
-		const { message, facts } = error ?? {};
-		return { json: result?.json, text: texts.join(''), message, facts };
+		const { message, details } = error ?? {};
+		return { json: result?.json, text: texts.join(''), message, details };
 	};
 	await fc.assert(
 		fc.asyncProperty(
@@ -231,7 +231,7 @@ test('Retry-After is a number of seconds, or nothing', () => {
 	const header = fc.oneof(value, fc.array(value, { maxLength: 3 }), fc.constant(undefined));
 	fc.assert(
 		fc.property(header, header, (retryAfter, date) => {
-			const seconds = retryAfterSeconds({ 'retry-after': retryAfter, date }, NOW);
+			const seconds = parseRetryAfter({ 'retry-after': retryAfter, date }, NOW);
 			if (seconds === undefined) return;
 			expect(Number.isFinite(seconds)).toBe(true);
 			expect(seconds).toBeGreaterThanOrEqual(0);

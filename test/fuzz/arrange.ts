@@ -66,7 +66,7 @@ export async function outcomeOf<T>(
 
 /** Everything of an error that a user can come to see. */
 export const shown = (error: ModelAccessError | undefined) =>
-	error ? [error.message, error.stack, JSON.stringify(error.facts)].join('\n') : '';
+	error ? [error.message, error.stack, JSON.stringify(error.details)].join('\n') : '';
 
 /** Pieces that mean something to one of the readers, and the key in the forms it is echoed in. */
 const TEXTS = fc.oneof(

@@ -1,11 +1,11 @@
 import { keyRedactor } from '../../nodes/shared/api/credential/api-key';
 import { listModels } from '../../nodes/shared/api/models/models';
 import { pollImageTask } from '../../nodes/shared/api/images/poll-task';
-import { picturesOf } from '../../nodes/shared/api/images/task-images';
+import { getTaskImages } from '../../nodes/shared/api/images/task-images';
 import { createResponse } from '../../nodes/shared/api/responses/response';
 import { simplifyResponse } from '../../nodes/shared/api/responses/response-output';
 import { streamResponse } from '../../nodes/shared/api/responses/response-stream';
-import { retryAfterSeconds } from '../../nodes/shared/api/http/retry-after';
+import { parseRetryAfter } from '../../nodes/shared/api/http/retry-after';
 import { answeredBy, KEY, NOW, outcomeOf, WATCH_MS } from './arrange';
 
 const MEGABYTE = 2 ** 20;
@@ -55,7 +55,7 @@ const response = (...output: object[]) => JSON.stringify({ id: 'r', status: 'com
 
 const delta = (fields: object) => event('response.output_text.delta', fields);
 
-const retryAfter = (value: string) => () => retryAfterSeconds({ 'retry-after': value }, NOW);
+const retryAfter = (value: string) => () => parseRetryAfter({ 'retry-after': value }, NOW);
 
 /** Work on an input of so many bytes. What it is made of is made beforehand. */
 const WORKS: Record<string, (bytes: number) => () => unknown> = {
@@ -70,7 +70,7 @@ const WORKS: Record<string, (bytes: number) => () => unknown> = {
 		const url = (n: number) => `https://s/${n}.png?${LONG.replaceAll(' ', '+')}`;
 		const result = { data: many(bytes, 340, (n) => ({ url: url(n) })) };
 		const body = JSON.stringify({ id: 't', status: 'completed', result });
-		return async () => picturesOf('t', (await pollImageTask(answeredBy({ body }), 't')).task);
+		return async () => getTaskImages('t', (await pollImageTask(answeredBy({ body }), 't')).task);
 	},
 	'a stream of many deltas': (bytes) =>
 		readStream(filled(bytes, delta({ output_index: 0, delta: LONG }))),

@@ -1,5 +1,5 @@
 import { PNG } from 'pngjs';
-import { ImageEnd } from '../../nodes/shared/api/images/truncation-detector';
+import { TruncationDetector } from '../../nodes/shared/api/images/truncation-detector';
 import { imageType } from '../../nodes/shared/api/images/image-type';
 import fc from '../support/fast-check';
 
@@ -31,9 +31,9 @@ const meaningful = fc
 	);
 
 function passed(mimeType: string, file: Buffer, size: number): boolean {
-	const end = new ImageEnd(mimeType);
-	for (let at = 0; at < file.length; at += size) end.pass(file.subarray(at, at + size));
-	return end.reached;
+	const end = new TruncationDetector(mimeType);
+	for (let at = 0; at < file.length; at += size) end.feed(file.subarray(at, at + size));
+	return end.mayEnd;
 }
 
 test('any bytes come to an end or to none, the same however they are cut', () => {

@@ -6,7 +6,7 @@ import {
 	ModelAccessImage,
 	resources as imageResources,
 } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
-import type { Time } from '../../nodes/shared/api/http/clock';
+import type { Clock } from '../../nodes/shared/api/http/clock';
 import type { Resource } from '../../nodes/shared/n8n/runner/operation';
 import { execute } from '../../nodes/shared/n8n/runner/run-items';
 import { startGateway, type Gateway, type GatewayOptions, type ImageTask } from '../../gateway';
@@ -20,7 +20,7 @@ import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
 
 /** A node of ours, its waits on a clock that the test drives. */
-function onTime(node: INodeType, resources: Resource[], time: Time): INodeType {
+function onTime(node: INodeType, resources: Resource[], time: Clock): INodeType {
 	return {
 		description: node.description,
 		methods: node.methods,
@@ -30,8 +30,8 @@ function onTime(node: INodeType, resources: Resource[], time: Time): INodeType {
 	};
 }
 
-export const textNode = (time: Time) => onTime(new ModelAccess(), textResources, time);
-export const imageNode = (time: Time) => onTime(new ModelAccessImage(), imageResources, time);
+export const textNode = (time: Clock) => onTime(new ModelAccess(), textResources, time);
+export const imageNode = (time: Clock) => onTime(new ModelAccessImage(), imageResources, time);
 
 /** What the credential holds. */
 export interface Access {

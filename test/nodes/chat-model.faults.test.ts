@@ -1,6 +1,6 @@
 import { HumanMessage } from '@langchain/core/messages';
 import { NodeApiError, NodeOperationError, type IDataObject } from 'n8n-workflow';
-import { IN_DOUBT_ADVICE } from '../../nodes/shared/api/errors/from-reply';
+import { MAYBE_EXECUTED_ADVICE } from '../../nodes/shared/api/errors/from-reply';
 import type { Fault } from '../../gateway';
 import { expectNoSecret } from '../support/secrets';
 import { cancelledAfter, type ShownError } from './arrange';
@@ -48,7 +48,7 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		expect(error).toMatchObject({ httpCode: status, functionality: 'configuration-node' });
 		expect(error.message).toContain(`(HTTP ${status})`);
 		expect(error.description).toMatch(/Request ID: req_\d+\.$/);
-		expect(error.description?.includes(IN_DOUBT_ADVICE.response)).toBe(doubtful);
+		expect(error.description?.includes(MAYBE_EXECUTED_ADVICE.response)).toBe(doubtful);
 		expect(error.context.details).toMatchObject({
 			http_status: Number(status),
 			request_id: expect.stringMatching(/^req_/) as string,

@@ -7,9 +7,9 @@ import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.
 import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { normalizeApiKey } from '../../nodes/shared/api/credential/api-key';
 import { normalizeBaseUrl } from '../../nodes/shared/api/credential/base-url';
-import { faultFailure, IN_DOUBT_ADVICE } from '../../nodes/shared/api/errors/from-reply';
+import { failureFromFault, MAYBE_EXECUTED_ADVICE } from '../../nodes/shared/api/errors/from-reply';
 import { RETRY_TABLE } from '../../nodes/shared/api/http/retry';
-import { adviceFor, EVERY_CONTROL } from '../../nodes/shared/api/errors/advice';
+import { formatAdvice, ALL_OPTION_NAMES } from '../../nodes/shared/api/errors/advice';
 import { STATUS_TABLE } from '../../nodes/shared/api/errors/status-table';
 import { TransportFault, type FaultKind } from '../../nodes/shared/api/http/transport';
 import { SMOKE_VERSIONS } from '../../scripts/n8n/installation';
@@ -27,11 +27,11 @@ describe('what the README says of errors', () => {
 			Object.entries(STATUS_TABLE).map(([status, { title, advice }]) => ({
 				Status: status,
 				'What you read': title,
-				'What to do': adviceFor(advice, EVERY_CONTROL),
+				'What to do': formatAdvice(advice, ALL_OPTION_NAMES),
 			})),
 		);
-		expect(section('Errors by status')).toContain(IN_DOUBT_ADVICE.response);
-		expect(section('Errors by status')).toContain(IN_DOUBT_ADVICE.image);
+		expect(section('Errors by status')).toContain(MAYBE_EXECUTED_ADVICE.response);
+		expect(section('Errors by status')).toContain(MAYBE_EXECUTED_ADVICE.image);
 	});
 
 	test('is found in the sources, apart from what is filled in', async () => {
@@ -53,7 +53,7 @@ describe('what the README says of errors', () => {
 		const kinds: FaultKind[] = ['unreached', 'timeout', 'lost', 'certificate', 'tls', 'blocked'];
 		const said = rows(section('Faults of the network')).map((row) => row['The error says']);
 		for (const kind of kinds) {
-			const failure = faultFailure(new TransportFault(kind), 'Timeout');
+			const failure = failureFromFault(new TransportFault(kind), 'Timeout');
 			expect(said).toContain(failure.toError({ advice: '', retryable: false }).message);
 		}
 	});

@@ -187,14 +187,14 @@ describe('an answer', () => {
 		'calls nothing by arguments that are no object: %s',
 		(given) => {
 			const output = [says('Wait'), call({ arguments: given })];
-			const { message, facts } = refusalOf(() => answer(output));
+			const { message, details } = refusalOf(() => answer(output));
 			expect(message).toBe(
 				`The model called weather with arguments that are not a JSON object: ${given}`,
 			);
-			expect(facts).toMatchObject({ charged: true, requestId: 'req_1', partialText: 'Wait' });
+			expect(details).toMatchObject({ charged: true, requestId: 'req_1', partialText: 'Wait' });
 			const incomplete_details = { reason: 'max_output_tokens' };
 			const cut = refusalOf(() => answer(output, { status: 'incomplete', incomplete_details }));
-			expect(cut.facts.advice).toContain('Raise that option');
+			expect(cut.details.advice).toContain('Raise that option');
 		},
 	);
 });

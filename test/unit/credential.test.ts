@@ -4,7 +4,7 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { InputError } from '../../nodes/shared/api/errors/errors';
+import { ValidationError } from '../../nodes/shared/api/errors/errors';
 
 const KEY = 'sk-live-0123456789abcdef';
 const ORIGIN = 'https://gw.example:8443';
@@ -33,12 +33,12 @@ async function authenticate(
 }
 
 /** The error by which nothing is sent; it never shows the key. */
-async function refusal(...given: Parameters<typeof authenticate>): Promise<InputError> {
+async function refusal(...given: Parameters<typeof authenticate>): Promise<ValidationError> {
 	const error = await authenticate(...given).then(
 		({ url }) => new Error(`sent to ${url}`),
 		(error: unknown) => error,
 	);
-	if (!(error instanceof InputError)) throw error;
+	if (!(error instanceof ValidationError)) throw error;
 	expect(JSON.stringify(error) + error.message + error.stack).not.toContain(KEY);
 	return error;
 }
@@ -113,8 +113,8 @@ describe('the key goes nowhere else', () => {
 		for (const options of all) {
 			const error = await refusal(options);
 			expect(error.message).toBe('URL is not an address of the gateway in the credential');
-			expect(error.facts.advice).toContain(`${ORIGIN} only`);
-			expect(error).toMatchObject({ description: error.facts.advice });
+			expect(error.details.advice).toContain(`${ORIGIN} only`);
+			expect(error).toMatchObject({ description: error.details.advice });
 		}
 	});
 
@@ -186,7 +186,7 @@ test.each([
 ])('a credential with %s is refused before anything is sent', async (_, credentials, says) => {
 	const error = await refusal({ url: '/models' }, credentials);
 	expect(error.message).toContain(says);
-	expect(error.message).toContain(`. ${error.facts.advice}`);
+	expect(error.message).toContain(`. ${error.details.advice}`);
 });
 
 describe('the credential’s form', () => {

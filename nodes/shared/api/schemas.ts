@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { AnswerError } from './errors/errors';
-import { quotable } from './errors/sanitize';
-import { unusableAnswer } from './errors/from-reply';
-import type { Answer } from './http/request';
+import { InvalidResponseError } from './errors/errors';
+import { sanitizeForMessage } from './errors/sanitize';
+import { unusableReply } from './errors/from-reply';
+import type { ParsedReply } from './http/request';
 import type { RequestKind } from './http/retry';
 
 /** Contract, "Model". Fields beside `id` vary and pass through. */
@@ -80,11 +80,11 @@ export type ImageTask = z.infer<typeof imageTaskSchema>;
  * Checks a success answer against its schema.
  * @param what names the answer in the error, such as `model list`
  * @returns the answer with its type; unknown fields are kept
- * @throws {AnswerError} that names the path of the first field which is missing or of a wrong type
+ * @throws {InvalidResponseError} that names the path of the first field which is missing or of a wrong type
  */
-export function checkAnswer<Schema extends z.ZodTypeAny>(
+export function checkReply<Schema extends z.ZodTypeAny>(
 	schema: Schema,
-	{ json, reply, requestId }: Answer,
+	{ json, reply, requestId }: ParsedReply,
 	{ what, kind }: { what: string; kind: RequestKind },
 ): z.infer<Schema> {
 	const checked = schema.safeParse(json);
@@ -95,11 +95,11 @@ export function checkAnswer<Schema extends z.ZodTypeAny>(
 			typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`,
 		'',
 	);
-	const problem = quotable(issue?.message ?? 'unknown fault', 200);
-	throw new AnswerError(
-		`The gateway’s ${what} is not as expected: ${path ? `field "${quotable(path, 200)}": ` : ''}${problem}`,
+	const problem = sanitizeForMessage(issue?.message ?? 'unknown fault', 200);
+	throw new InvalidResponseError(
+		`The gateway’s ${what} is not as expected: ${path ? `field "${sanitizeForMessage(path, 200)}": ` : ''}${problem}`,
 		{
-			...unusableAnswer(kind),
+			...unusableReply(kind),
 			httpStatus: reply.status,
 			requestId,
 		},

@@ -1,11 +1,11 @@
 import { sleep } from 'n8n-workflow';
-import type { Time } from '../api/http/clock';
+import type { Clock } from '../api/http/clock';
 
 /** Longest a timer outlives a wait that was aborted on an n8n whose `sleep` takes no signal. */
 const SLICE_MS = 1_000;
 
 /** Time as n8n has it. */
-export const n8nTime: Time = {
+export const n8nClock: Clock = {
 	now: () => Date.now(),
 	random: () => Math.random(),
 	async sleep(ms, signal) {

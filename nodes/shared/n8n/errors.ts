@@ -1,5 +1,5 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type INode } from 'n8n-workflow';
-import { CancelledError, InputError, ModelAccessError } from '../api/errors/errors';
+import { CanceledError, ValidationError, ModelAccessError } from '../api/errors/errors';
 
 /** An image task that the gateway accepted in this run of the node. */
 export interface TaskRecord {
@@ -8,7 +8,7 @@ export interface TaskRecord {
 }
 
 /** What a run that ends in an error leaves behind. */
-export interface Remains {
+export interface UnfinishedWork {
 	/** Tasks that the gateway accepted, without the one that the error is about. */
 	tasks: TaskRecord[];
 	/** Other items whose request may have been executed although nothing came of it. */
@@ -17,19 +17,19 @@ export interface Remains {
 	answers: number;
 }
 
-const NOTHING: Remains = { tasks: [], doubts: [], answers: 0 };
+const NOTHING: UnfinishedWork = { tasks: [], doubts: [], answers: 0 };
 
 /** `error_details` of an item that failed under "Continue". */
-export function errorDetails({ facts }: ModelAccessError): IDataObject {
-	const { httpStatus, type, code, requestId, taskId, retryable, advice } = facts;
+export function errorDetails({ details }: ModelAccessError): IDataObject {
+	const { httpStatus, type, code, requestId, taskId, retryable, advice } = details;
 	return {
 		...(httpStatus !== undefined && { http_status: httpStatus }),
 		...(type !== undefined && { type }),
 		...(code !== undefined && { code }),
 		...(requestId !== undefined && { request_id: requestId }),
 		...(taskId !== undefined && { task_id: taskId }),
-		...(facts.partialText !== undefined && { partial_text: facts.partialText }),
-		...(facts.imageUrls && { image_urls: [...facts.imageUrls] }),
+		...(details.partialText !== undefined && { partial_text: details.partialText }),
+		...(details.imageUrls && { image_urls: [...details.imageUrls] }),
 		retryable,
 		advice,
 	};
@@ -57,10 +57,10 @@ export function nodeError(
 	node: INode,
 	error: unknown,
 	itemIndex: number | undefined,
-	remains: Remains = NOTHING,
+	remains: UnfinishedWork = NOTHING,
 ): NodeApiError | NodeOperationError {
 	if (error instanceof ModelAccessError) {
-		const shown = withRemains(shownOf(error), remains);
+		const shown = withUnfinishedWork(describe(error), remains);
 		return show(createError(node, error, itemIndex), shown);
 	}
 	const made = isNodeError(error)
@@ -68,15 +68,18 @@ export function nodeError(
 		: new NodeOperationError(node, error as Error, { itemIndex });
 	made.context.itemIndex ??= itemIndex;
 	const { message, description } = made;
-	return show(made, withRemains({ message, description: description ?? '', context: {} }, remains));
+	return show(
+		made,
+		withUnfinishedWork({ message, description: description ?? '', context: {} }, remains),
+	);
 }
 
 function isNodeError(error: unknown): error is NodeApiError | NodeOperationError {
 	return error instanceof NodeApiError || error instanceof NodeOperationError;
 }
 
-function shownOf(error: ModelAccessError): Shown {
-	const { advice, taskId, requestId } = error.facts;
+function describe(error: ModelAccessError): Shown {
+	const { advice, taskId, requestId } = error.details;
 	const identifiers = [taskId && `Task ID: ${taskId}.`, requestId && `Request ID: ${requestId}.`];
 	return {
 		message: error.message,
@@ -90,11 +93,11 @@ function createError(
 	error: ModelAccessError,
 	itemIndex: number | undefined,
 ): NodeApiError | NodeOperationError {
-	const { message, facts } = error;
-	if (error instanceof InputError || error instanceof CancelledError) {
+	const { message, details } = error;
+	if (error instanceof ValidationError || error instanceof CanceledError) {
 		return new NodeOperationError(node, message, { itemIndex });
 	}
-	const httpCode = facts.httpStatus === undefined ? {} : { httpCode: String(facts.httpStatus) };
+	const httpCode = details.httpStatus === undefined ? {} : { httpCode: String(details.httpStatus) };
 	return new NodeApiError(node, {}, { message, itemIndex, ...httpCode });
 }
 
@@ -115,7 +118,7 @@ function show<E extends NodeApiError | NodeOperationError>(
 }
 
 /** Adds to an error what the run leaves behind: tasks, requests in doubt, answers. */
-function withRemains(shown: Shown, { tasks, doubts, answers }: Remains): Shown {
+function withUnfinishedWork(shown: Shown, { tasks, doubts, answers }: UnfinishedWork): Shown {
 	const notes = [tellTasks(tasks), tellDoubts(doubts), tellAnswers(answers)];
 	return {
 		message: shown.message + nameTasks(tasks),
@@ -152,7 +155,7 @@ function tellTasks(tasks: TaskRecord[]): string {
 	return `These tasks were accepted and may be charged; do not submit them again, fetch each with Task → Wait: ${listed}.`;
 }
 
-function tellDoubts(doubts: Remains['doubts']): string {
+function tellDoubts(doubts: UnfinishedWork['doubts']): string {
 	if (doubts.length === 0) return '';
 	const listed = doubts.map(({ itemIndex, message }) => `item ${itemIndex}: ${message}`).join('; ');
 	return `These requests may have been executed and charged as well; check the usage in the gateway’s console: ${listed}.`;

@@ -1,6 +1,6 @@
 import fc from '../../support/fast-check';
 import { keyRedactor, normalizeApiKey } from '../../../nodes/shared/api/credential/api-key';
-import { InputError } from '../../../nodes/shared/api/errors/errors';
+import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { KEY, refusalOf, shown } from './arrange';
 
 const K = 'sk-abc123';
@@ -57,10 +57,10 @@ describe('what could not be sent is refused by the name of its fault, without th
 	])('%s', (_, refused, problem) => {
 		for (const pasted of refused) {
 			const error = refusalOf(() => normalizeApiKey(pasted));
-			expect(error).toBeInstanceOf(InputError);
+			expect(error).toBeInstanceOf(ValidationError);
 			expect(error).toMatchObject({ field: 'API Key', message: `API Key ${problem}` });
-			expect(error.facts).toMatchObject({ retryable: false });
-			expect(error.facts.advice).toContain('Copy the key again');
+			expect(error.details).toMatchObject({ retryable: false });
+			expect(error.details.advice).toContain('Copy the key again');
 			for (const piece of pasted.match(/[\w-]{5,}/g) ?? []) {
 				if (/^(bearer|authorization)$/i.test(piece)) continue;
 				expect(shown(error)).not.toContain(piece);
@@ -83,9 +83,9 @@ describe('what could not be sent is refused by the name of its fault, without th
 				try {
 					key = normalizeApiKey(text);
 				} catch (error) {
-					expect(error).toBeInstanceOf(InputError);
+					expect(error).toBeInstanceOf(ValidationError);
 					const bare = text.trim();
-					if (bare.length > 20) expect((error as InputError).message).not.toContain(bare);
+					if (bare.length > 20) expect((error as ValidationError).message).not.toContain(bare);
 					return;
 				}
 				keys++;

@@ -1,4 +1,4 @@
-import { EVERY_CONTROL } from '../../../nodes/shared/api/errors/advice';
+import { ALL_OPTION_NAMES } from '../../../nodes/shared/api/errors/advice';
 import { keyRedactor } from '../../../nodes/shared/api/credential/api-key';
 import { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
 import { RequestAborted } from '../../../nodes/shared/api/http/abort';
@@ -98,7 +98,7 @@ export function arrange(
 		timeoutMs: 60_000,
 		deadline: START + HOUR,
 		redact: keyRedactor(KEY),
-		controls: EVERY_CONTROL,
+		optionNames: ALL_OPTION_NAMES,
 		...overrides,
 	};
 	/** Runs time until `work` is done. */
@@ -154,5 +154,5 @@ export function refusalOf(work: () => unknown): ModelAccessError {
 
 /** Everything of an error that a user can come to see. */
 export function shown(error: ModelAccessError): string {
-	return [error.message, error.stack, JSON.stringify(error.facts)].join('\n');
+	return [error.message, error.stack, JSON.stringify(error.details)].join('\n');
 }

@@ -1,6 +1,6 @@
 import fc from '../../support/fast-check';
 import { normalizeBaseUrl } from '../../../nodes/shared/api/credential/base-url';
-import { InputError } from '../../../nodes/shared/api/errors/errors';
+import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { refusalOf } from './arrange';
 
 const HOST = 'https://api.example.com';
@@ -119,9 +119,9 @@ describe('the base URL is strict in what could send the key to the wrong place',
 	])('%s', (_, typed, problem, advice) => {
 		for (const text of typed) {
 			const error = refusalOf(() => normalizeBaseUrl(text));
-			expect(error).toBeInstanceOf(InputError);
+			expect(error).toBeInstanceOf(ValidationError);
 			expect([text, error.message]).toEqual([text, `Base URL ${problem}`]);
-			expect(error).toMatchObject({ field: 'Base URL', facts: { advice, retryable: false } });
+			expect(error).toMatchObject({ field: 'Base URL', details: { advice, retryable: false } });
 		}
 	});
 
@@ -155,7 +155,7 @@ test('whatever is typed is refused, or becomes https (http on this machine) with
 			try {
 				base = normalizeBaseUrl(text);
 			} catch (error) {
-				expect(error).toBeInstanceOf(InputError);
+				expect(error).toBeInstanceOf(ValidationError);
 				return;
 			}
 			bases++;

@@ -1,4 +1,4 @@
-import { CancelledError } from '../../../nodes/shared/api/errors/errors';
+import { CanceledError } from '../../../nodes/shared/api/errors/errors';
 import { request } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { aborted, arrange, fail, failureOf, fault, reply, START, type Exchange } from './arrange';
@@ -15,13 +15,13 @@ const CHARGED = /^The request may have been executed and charged\..* $/;
 
 /** What a user is told of a cancel; what may cost money is said before the rest. */
 function expectCancel(error: unknown, message: string, doubt = /^$/) {
-	expect(error).toBeInstanceOf(CancelledError);
-	const { message: told, facts } = error as CancelledError;
+	expect(error).toBeInstanceOf(CanceledError);
+	const { message: told, details } = error as CanceledError;
 	expect(told).toBe(message);
-	expect(facts.advice).toContain(NOTHING_MORE);
-	expect(facts.advice.replace(NOTHING_MORE, '')).toMatch(doubt);
-	expect(facts.retryable).toBe(false);
-	expect(facts.inDoubt).toBe(message === AFTER_SENDING ? true : undefined);
+	expect(details.advice).toContain(NOTHING_MORE);
+	expect(details.advice.replace(NOTHING_MORE, '')).toMatch(doubt);
+	expect(details.retryable).toBe(false);
+	expect(details.maybeExecuted).toBe(message === AFTER_SENDING ? true : undefined);
 }
 
 /** A client that is canceled while its first request is under way. */
@@ -78,13 +78,13 @@ test('a cancel of what is under way alone, as of a stream, ends the request too'
 	const stop = new AbortController();
 	stop.abort();
 	const { error } = await fail([fault('lost')], sending(), { cancel: stop.signal });
-	expect(error).toBeInstanceOf(CancelledError);
+	expect(error).toBeInstanceOf(CanceledError);
 });
 
 test('a transport that reports a cancel is believed, whatever the signal says', async () => {
 	for (const more of [{}, { signal: undefined }]) {
 		const { error, sent } = await fail([aborted()], sending(), more);
-		expect(error).toBeInstanceOf(CancelledError);
+		expect(error).toBeInstanceOf(CanceledError);
 		expect(sent).toHaveLength(1);
 	}
 });

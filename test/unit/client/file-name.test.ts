@@ -1,5 +1,5 @@
 import fc from '../../support/fast-check';
-import { pictureFileName } from '../../../nodes/shared/api/images/file-name';
+import { makeFileName } from '../../../nodes/shared/api/images/file-name';
 
 const ONE = { taskId: 'task_1', index: 0, count: 1 };
 const THIRD = { taskId: 'task_1', index: 2, count: 3 };
@@ -36,7 +36,7 @@ describe('an image’s file is named', () => {
 		['image where only dots are left', '...', ONE, 'png', 'image.png'],
 		['image and index where only dots are left', '..', THIRD, 'png', 'image-2.png'],
 	])('%s: %j', (_, wanted, picture, extension, name) => {
-		expect(pictureFileName(wanted, picture, extension)).toBe(name);
+		expect(makeFileName(wanted, picture, extension)).toBe(name);
 	});
 });
 
@@ -55,7 +55,7 @@ describe('whatever is wanted', () => {
 	test('the name is one that every file system takes', () => {
 		fc.assert(
 			fc.property(wanted, fc.nat(12), extension, (text, index, type) => {
-				const name = pictureFileName(text, { taskId: 'task_1', index, count: 13 }, type);
+				const name = makeFileName(text, { taskId: 'task_1', index, count: 13 }, type);
 				// eslint-disable-next-line no-control-regex
 				expect(name).not.toMatch(/[\u0000-\u001f\u007f<>:"/\\|?*]/);
 				expect(name).not.toMatch(/^\./);
@@ -68,7 +68,7 @@ describe('whatever is wanted', () => {
 
 	test('a character is kept or left out, never cut in two', () => {
 		for (const text of ['🦊'.repeat(200), 'x' + '🦊'.repeat(200), 'xx狐' + '🦊'.repeat(200)]) {
-			const name = pictureFileName(text, ONE, 'png');
+			const name = makeFileName(text, ONE, 'png');
 			expect(Buffer.from(name).toString()).toBe(name);
 			expect(name.length).toBeGreaterThan(50);
 		}
@@ -76,7 +76,7 @@ describe('whatever is wanted', () => {
 
 	test('several images have several names', () => {
 		const namesOf = (text: string, type: string) =>
-			[0, 1, 2].map((index) => pictureFileName(text, { ...THIRD, index }, type));
+			[0, 1, 2].map((index) => makeFileName(text, { ...THIRD, index }, type));
 		fc.assert(
 			fc.property(wanted, extension, (text, type) => {
 				expect(new Set(namesOf(text, type)).size).toBe(3);

@@ -1,5 +1,5 @@
-import { downloadPicture, type DownloadSettings } from '../../../nodes/shared/api/images/download';
-import { CancelledError, DownloadError } from '../../../nodes/shared/api/errors/errors';
+import { downloadImage, type DownloadSettings } from '../../../nodes/shared/api/images/download';
+import { CanceledError, DownloadError } from '../../../nodes/shared/api/errors/errors';
 import { TransportFault, type FaultKind } from '../../../nodes/shared/api/http/transport';
 import { aborted, arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
 import { ScriptedStorage, type Stored } from './stored-images';
@@ -38,7 +38,7 @@ function start(script: Stored[], settings: Settings = {}, arrangement: Arrangeme
 	const storage = new ScriptedStorage(arranged.time, [...script]);
 	const { url = SIGNED_URL, ...more } = settings;
 	const begin = async () =>
-		await downloadPicture(arranged.client, storage, url, {
+		await downloadImage(arranged.client, storage, url, {
 			maxBytes: 10_000,
 			idleMs: 60_000,
 			fileName: (extension) => `fox.${extension}`,
@@ -62,7 +62,7 @@ async function fail(...given: Parameters<typeof start>) {
 	const { begin, ...started } = start(...given);
 	const error = await started.failure(begin());
 	expect(error).toBeInstanceOf(DownloadError);
-	expect(error.facts.advice).toMatch(PAID);
+	expect(error.details.advice).toMatch(PAID);
 	expect(started.storage.saved).toEqual([]);
 	expect(started.storage.connections).toBe(0);
 	return { ...started, error };
@@ -113,8 +113,8 @@ describe('A redirect of the storage host', () => {
 		const { error, storage, retries } = await fail([redirect(SIGNED_URL)]);
 		expect(storage.opened).toHaveLength(6);
 		expect(error.message).toContain('more than 5 redirects');
-		expect(error.facts).toMatchObject({ retryable: false });
-		expect(error.facts.advice).toMatch(/^Ask the gateway’s operator/);
+		expect(error.details).toMatchObject({ retryable: false });
+		expect(error.details.advice).toMatch(/^Ask the gateway’s operator/);
 		expect(retries).toEqual([]);
 	});
 
@@ -123,7 +123,7 @@ describe('A redirect of the storage host', () => {
 		async (location) => {
 			const { error, storage } = await fail([redirect(location), WHOLE]);
 			expect(error.message).toContain(location ? 'its address is not a web address' : 'HTTP 302');
-			expect(error.facts.retryable).toBe(false);
+			expect(error.details.retryable).toBe(false);
 			expect(storage.opened).toHaveLength(1);
 		},
 	);
@@ -134,7 +134,7 @@ test('An image is not fetched from what is no web address', async () => {
 	for (const url of [...others, 'xhttps://store.example/1.png', 'httpsx://store.example/1.png']) {
 		const { error, storage } = await fail([WHOLE], { url });
 		expect(error.message).toContain('from an unknown host: its address is not a web address');
-		expect(error.facts.advice).toMatch(/^Ask the gateway’s operator/);
+		expect(error.details.advice).toMatch(/^Ask the gateway’s operator/);
 		expect(storage.opened).toEqual([]);
 	}
 });
@@ -153,8 +153,8 @@ describe('An error status', () => {
 		expect(error.message).toBe(
 			`The image could not be downloaded from store.example:8443: ${expired}`,
 		);
-		expect(error.facts).toMatchObject({ httpStatus: status, retryable: false });
-		expect(error.facts.advice).toMatch(/before expires_at/);
+		expect(error.details).toMatchObject({ httpStatus: status, retryable: false });
+		expect(error.details.advice).toMatch(/before expires_at/);
 		expect(storage.opened).toHaveLength(1);
 	});
 
@@ -168,8 +168,8 @@ describe('An error status', () => {
 				const { error, retries } = await fail([{ status }]);
 				expect([status, ...retries.map(({ waitMs }) => waitMs)]).toEqual([status, ...waits]);
 				expect(error.message).toContain(`store.example:8443: HTTP ${status}`);
-				expect(error.facts).toMatchObject({ httpStatus: status, retryable: waits.length > 0 });
-				expect(error.facts.advice).toMatch(advice);
+				expect(error.details).toMatchObject({ httpStatus: status, retryable: waits.length > 0 });
+				expect(error.details.advice).toMatch(advice);
 			}
 		},
 	);
@@ -190,15 +190,15 @@ describe('An error status', () => {
 		expect(inTime.storage.opened).toHaveLength(2);
 		const { error, storage } = await fail([unavailable('60')], {}, { deadline: START + 59_000 });
 		expect(storage.opened).toHaveLength(1);
-		expect(error.facts).toMatchObject({ retryAfter: 60, retryable: true });
-		expect(error.facts.advice).toMatch(/^It asked to wait 60 s/);
+		expect(error.details).toMatchObject({ retryAfter: 60, retryable: true });
+		expect(error.details.advice).toMatch(/^It asked to wait 60 s/);
 	});
 
 	test('is final at once if no retries are allowed, whatever it asks for', async () => {
 		const { error, time } = await fail([unavailable('60')], {}, { maxRetries: 0 });
 		expect(time.now()).toBe(START);
-		expect(error.facts).toMatchObject({ retryAfter: 60, retryable: true });
-		expect(error.facts.advice).toMatch(/^This is a fault/);
+		expect(error.details).toMatchObject({ retryAfter: 60, retryable: true });
+		expect(error.details.advice).toMatch(/^This is a fault/);
 	});
 });
 
@@ -215,8 +215,8 @@ describe('A fault of the network', () => {
 	])('%s (%s): fetched %i times', async (kind, code, times, says, advice) => {
 		const { error, storage } = await fail([fault(kind, code)]);
 		expect(`${error.message}$`).toContain(`: ${says}${kind === 'blocked' ? ' (SSRF)' : ''}$`);
-		expect(error.facts.retryable).toBe(times > 1);
-		expect(error.facts.advice).toMatch(advice);
+		expect(error.details.retryable).toBe(times > 1);
+		expect(error.details.advice).toMatch(advice);
 		expect(storage.opened).toHaveLength(times);
 	});
 
@@ -258,8 +258,8 @@ describe('What arrives is checked', () => {
 	])('%s is no image', async (_, stored, times, says) => {
 		const { error, storage } = await fail([stored]);
 		expect(error.message).toContain(`: ${says}`);
-		expect(error.facts.retryable).toBe(times > 1);
-		expect(/^Open the image_url .* in a browser/.test(error.facts.advice)).toBe(times === 1);
+		expect(error.details.retryable).toBe(times > 1);
+		expect(/^Open the image_url .* in a browser/.test(error.details.advice)).toBe(times === 1);
 		expect(storage.opened).toHaveLength(times);
 	});
 
@@ -273,8 +273,8 @@ describe('What arrives is checked', () => {
 	])('a file that %s', async (_, stored, maxBytes, megabytes, read) => {
 		const { error, storage } = await fail([stored], { maxBytes });
 		expect(error.message).toContain(`larger than Max File Size (${megabytes} MB)`);
-		expect(error.facts.advice).toContain('Raise the Max File Size option');
-		expect(error.facts.retryable).toBe(false);
+		expect(error.details.advice).toContain('Raise the Max File Size option');
+		expect(error.details.retryable).toBe(false);
 		expect(storage.read).toBe(read);
 		expect(storage.opened).toHaveLength(1);
 	});
@@ -294,8 +294,8 @@ describe('What arrives is checked', () => {
 
 		const { error } = await fail([half]);
 		expect(error.message).toContain(HALF);
-		expect(error.facts).toMatchObject({ retryable: true });
-		expect(error.facts.advice).toMatch(/switch Download Images off.*HTTP Request.*paid for/);
+		expect(error.details).toMatchObject({ retryable: true });
+		expect(error.details.advice).toMatch(/switch Download Images off.*HTTP Request.*paid for/);
 	});
 });
 
@@ -311,8 +311,8 @@ describe('A connection on which nothing happens', () => {
 		const [, script, settings, seconds, tookMs] = row;
 		const { error, time } = await fail(script, settings, { maxRetries: 0 });
 		expect(error.message).toContain(`nothing arrived for ${seconds} s`);
-		expect(error.facts.retryable).toBe(true);
-		expect(error.facts.advice).toMatch(/^This is a fault of the storage host/);
+		expect(error.details.retryable).toBe(true);
+		expect(error.details.advice).toMatch(/^This is a fault of the storage host/);
 		expect(time.now() - START).toBe(tookMs);
 	});
 
@@ -343,7 +343,7 @@ describe('A cancel', () => {
 		const ending = failureOf(begin());
 		await time.advance(atMs);
 		cancel();
-		await expect(ending).resolves.toBeInstanceOf(CancelledError);
+		await expect(ending).resolves.toBeInstanceOf(CanceledError);
 		expect(time.now() - START).toBe(atMs);
 		await time.advance(3_600_000);
 		expect(storage).toMatchObject({ connections: 0, saved: [] });
@@ -352,7 +352,7 @@ describe('A cancel', () => {
 
 	test('that the storage host’s side reports is believed', async () => {
 		const { failure, begin, storage } = start([aborted()]);
-		await expect(failure(begin())).resolves.toBeInstanceOf(CancelledError);
+		await expect(failure(begin())).resolves.toBeInstanceOf(CanceledError);
 		expect(storage.opened).toHaveLength(1);
 	});
 });

@@ -1,5 +1,5 @@
 import { PNG } from 'pngjs';
-import { InputError } from '../../../nodes/shared/api/errors/errors';
+import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { editForm, imageAddresses } from '../../../nodes/shared/api/images/image-edit';
 import { hasAlpha, PNG_ALPHA_BYTES } from '../../../nodes/shared/api/images/png-alpha';
 import { refusalOf } from './arrange';
@@ -75,7 +75,7 @@ describe('images by address', () => {
 	])('%s: refused', (_, values, problem) => {
 		for (const value of values) {
 			const error = refusalOf(() => imageAddresses(value, 'Image URLs'));
-			expect(error).toBeInstanceOf(InputError);
+			expect(error).toBeInstanceOf(ValidationError);
 			expect(error).toMatchObject({ field: 'Image URLs' });
 			expect(error.message).toContain(problem);
 		}

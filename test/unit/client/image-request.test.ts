@@ -1,4 +1,4 @@
-import { InputError } from '../../../nodes/shared/api/errors/errors';
+import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { checkImageRequest } from '../../../nodes/shared/api/images/image-request';
 import { refusalOf } from './arrange';
 
@@ -41,9 +41,9 @@ test.each<[string, string, unknown[], field: string, problem: string, advice: st
 	const [, name, values, field, problem, advice] = row;
 	for (const value of values) {
 		const error = refusalOf(() => checkImageRequest({ ...OK, [name]: value }));
-		expect(error).toBeInstanceOf(InputError);
-		expect([value, error]).toMatchObject([value, { field, facts: { retryable: false } }]);
+		expect(error).toBeInstanceOf(ValidationError);
+		expect([value, error]).toMatchObject([value, { field, details: { retryable: false } }]);
 		expect(error.message).toContain(`${field} ${problem}`);
-		expect(error.facts.advice).toContain(advice);
+		expect(error.details.advice).toContain(advice);
 	}
 });

@@ -1,4 +1,4 @@
-import { AnswerError } from '../../../nodes/shared/api/errors/errors';
+import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
 import { findModels, listModels } from '../../../nodes/shared/api/models/models';
 import { arrange, reply, START } from './arrange';
 
@@ -27,7 +27,7 @@ describe('the list of models', () => {
 	test('that is none names the field which is missing', async () => {
 		const { client, failure } = arrange([reply(200, { models: [] })]);
 		const error = await failure(listModels(client));
-		expect(error).toBeInstanceOf(AnswerError);
+		expect(error).toBeInstanceOf(InvalidResponseError);
 		expect(error.message).toBe(
 			'The gateway’s model list is not as expected: field "data": Required',
 		);

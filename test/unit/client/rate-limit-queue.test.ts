@@ -1,7 +1,7 @@
 import fc from '../../support/fast-check';
-import { CancelledError, StatusError } from '../../../nodes/shared/api/errors/errors';
+import { CanceledError, ApiError } from '../../../nodes/shared/api/errors/errors';
 import { request, type Client } from '../../../nodes/shared/api/http/request';
-import { Turnstile, type Place } from '../../../nodes/shared/api/http/rate-limit-queue';
+import { RateLimitQueue, type Slot } from '../../../nodes/shared/api/http/rate-limit-queue';
 import { VirtualTime } from '../../../scripts/engine/virtual-time';
 import { arrange, failureOf, reply, START } from './arrange';
 
@@ -10,9 +10,9 @@ const time = new VirtualTime();
 const settled = async () => await new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Asks for a slot, and tells whether it has got one by now. */
-async function asks(slot: Place, signal?: AbortSignal, deadline = Infinity) {
+async function asks(slot: Slot, signal?: AbortSignal, deadline = Infinity) {
 	const seen = { inside: false, late: false };
-	const entered = slot.enter({ time, deadline, signal }).then((inside) => {
+	const entered = slot.acquire({ time, deadline, signal }).then((inside) => {
 		seen.inside = inside;
 		seen.late = !inside;
 	});
@@ -23,26 +23,26 @@ async function asks(slot: Place, signal?: AbortSignal, deadline = Infinity) {
 
 /** Requests that were sent, of which the gateway took the first and refused the second. */
 async function oneTooMany(more = 0) {
-	const queue = new Turnstile();
-	const [first, second, ...others] = Array.from({ length: 2 + more }, () => queue.place());
+	const queue = new RateLimitQueue();
+	const [first, second, ...others] = Array.from({ length: 2 + more }, () => queue.slot());
 	for (const slot of [first!, second!, ...others]) await asks(slot);
-	first!.accepted();
-	second!.refused();
+	first!.onAccepted();
+	second!.onRateLimited();
 	return { queue, first: first!, second: second!, others };
 }
 
 describe('The rate-limit queue', () => {
 	test('holds no request back before a refusal', async () => {
-		const queue = new Turnstile();
-		for (let n = 0; n < 50; n++) expect((await asks(queue.place())).seen.inside).toBe(true);
+		const queue = new RateLimitQueue();
+		for (let n = 0; n < 50; n++) expect((await asks(queue.slot())).seen.inside).toBe(true);
 	});
 
 	test('gives the slot of a request that is over to one that was refused, not to a new one', async () => {
 		const { queue, first, second } = await oneTooMany();
-		const newcomer = await asks(queue.place());
+		const newcomer = await asks(queue.slot());
 		const again = await asks(second);
 		expect([newcomer.seen.inside, again.seen.inside]).toEqual([false, false]);
-		first.leave();
+		first.release();
 		await settled();
 		// No refused request is left in the queue: none is held back.
 		expect([newcomer.seen.inside, again.seen.inside]).toEqual([true, true]);
@@ -50,62 +50,62 @@ describe('The rate-limit queue', () => {
 
 	test('sends a new request while the refused one waits as long as it was asked to', async () => {
 		const { queue, first, second, others } = await oneTooMany(1);
-		const third = queue.place();
+		const third = queue.slot();
 		const newcomer = await asks(third);
-		first.leave();
+		first.release();
 		await settled();
 		expect(newcomer.seen.inside).toBe(true);
 		const again = await asks(second);
 		// One that fails tells of no free slot.
-		others[0]!.leave();
+		others[0]!.release();
 		await settled();
 		expect(again.seen.inside).toBe(false);
-		third.accepted();
-		third.leave();
+		third.onAccepted();
+		third.release();
 		await settled();
 		expect(again.seen.inside).toBe(true);
 	});
 
 	test('has as many free slots as accepted requests are over', async () => {
 		const { queue, first, second, others } = await oneTooMany(2);
-		for (const slot of others) slot.accepted();
-		others[1]!.refused();
-		const waiting = [await asks(second), await asks(others[1]!), await asks(queue.place())];
+		for (const slot of others) slot.onAccepted();
+		others[1]!.onRateLimited();
+		const waiting = [await asks(second), await asks(others[1]!), await asks(queue.slot())];
 		expect(waiting.map(({ seen }) => seen.inside)).toEqual([false, false, false]);
-		first.leave();
+		first.release();
 		await settled();
 		expect(waiting.map(({ seen }) => seen.inside)).toEqual([true, false, false]);
-		others[0]!.leave();
+		others[0]!.release();
 		await settled();
 		expect(waiting.map(({ seen }) => seen.inside)).toEqual([true, true, true]);
 	});
 
 	test('lets one request try if none is under way whose end would free a slot', async () => {
-		const queue = new Turnstile();
-		const slots = [queue.place(), queue.place(), queue.place()];
+		const queue = new RateLimitQueue();
+		const slots = [queue.slot(), queue.slot(), queue.slot()];
 		for (const slot of slots) await asks(slot);
-		for (const slot of slots) slot.refused();
+		for (const slot of slots) slot.onRateLimited();
 		const seen = await Promise.all(slots.map(async (slot) => await asks(slot)));
 		expect(seen.map(({ seen: { inside } }) => inside)).toEqual([true, false, false]);
 	});
 
 	test('keeps a slot until it is released, however often it is asked for', async () => {
-		const queue = new Turnstile();
-		const slot = queue.place();
+		const queue = new RateLimitQueue();
+		const slot = queue.slot();
 		await asks(slot);
 		expect((await asks(slot)).seen.inside).toBe(true);
-		slot.leave();
-		slot.leave();
-		slot.refused();
-		expect((await asks(queue.place())).seen.inside).toBe(true);
+		slot.release();
+		slot.release();
+		slot.onRateLimited();
+		expect((await asks(queue.slot())).seen.inside).toBe(true);
 	});
 
 	test('goes on without requests that are canceled or late', async () => {
 		const { queue, second } = await oneTooMany();
 		const cancel = new AbortController();
 		const canceled = await asks(second, cancel.signal);
-		const late = await asks(queue.place(), undefined, time.now() + 5000);
-		const patient = await asks(queue.place());
+		const late = await asks(queue.slot(), undefined, time.now() + 5000);
+		const patient = await asks(queue.slot());
 		await time.advance(5000);
 		expect(late.seen).toEqual({ inside: false, late: true });
 		expect(patient.seen.inside).toBe(false);
@@ -118,22 +118,22 @@ describe('The rate-limit queue', () => {
 	test('leads every request to its end, whichever is refused, fails or gives up', async () => {
 		const fate = fc.constantFrom('accepted', 'refused', 'failed');
 		const fates = fc.array(fc.array(fate, { maxLength: 4 }), { maxLength: 12 });
-		const follow = async (queue: Turnstile, fates: string[]) => {
-			const slot = queue.place();
+		const follow = async (queue: RateLimitQueue, fates: string[]) => {
+			const slot = queue.slot();
 			for (const what of fates) {
-				await slot.enter({ time, deadline: Infinity });
+				await slot.acquire({ time, deadline: Infinity });
 				await settled();
-				if (what === 'refused') slot.refused();
-				if (what === 'accepted') slot.accepted();
+				if (what === 'refused') slot.onRateLimited();
+				if (what === 'accepted') slot.onAccepted();
 				if (what === 'failed') break;
 				await settled();
 			}
-			slot.leave();
+			slot.release();
 			return 'ended';
 		};
 		await fc.assert(
 			fc.asyncProperty(fates, async (all) => {
-				const queue = new Turnstile();
+				const queue = new RateLimitQueue();
 				const ends = await Promise.all(all.map(async (fates) => await follow(queue, fates)));
 				expect(ends).toEqual(all.map(() => 'ended'));
 			}),
@@ -147,11 +147,11 @@ describe('A request behind a full gateway', () => {
 
 	/** Two items of a run: the first is under way at the gateway, the second is refused. */
 	function twoItems(...script: Parameters<typeof arrange>) {
-		const queue = new Turnstile();
+		const queue = new RateLimitQueue();
 		const arranged = arrange(...script);
 		const item = (more: Partial<Client> = {}) => {
-			const place = queue.place();
-			return { client: { ...arranged.client, place, ...more }, place };
+			const slot = queue.slot();
+			return { client: { ...arranged.client, slot, ...more }, slot };
 		};
 		return { ...arranged, item };
 	}
@@ -166,7 +166,7 @@ describe('A request behind a full gateway', () => {
 		const second = ask(item().client);
 		await time.advance(60_000);
 		expect(sent).toHaveLength(2);
-		first.place.leave();
+		first.slot.release();
 		await expect(second).resolves.toMatchObject({ json: {} });
 		expect(sent.map(({ at }) => at - START)).toEqual([0, 0, 60_000]);
 	});
@@ -185,10 +185,10 @@ describe('A request behind a full gateway', () => {
 			`${SLOW_DOWN}: the turn of this item did not come`,
 		]);
 		for (const error of errors) {
-			expect(error).toBeInstanceOf(StatusError);
-			expect(error.facts).toMatchObject({ httpStatus: 429, retryable: true, outOfTime: true });
+			expect(error).toBeInstanceOf(ApiError);
+			expect(error.details).toMatchObject({ httpStatus: 429, retryable: true, outOfTime: true });
 		}
-		expect(errors[1]!.facts.advice).toMatch(
+		expect(errors[1]!.details.advice).toMatch(
 			/^No time was left to try again\. Nothing was sent for this item\. A queue, concurrency/,
 		);
 		expect(sent).toHaveLength(2);
@@ -202,7 +202,7 @@ describe('A request behind a full gateway', () => {
 		await ask(item().client, 'read');
 		expect(sent).toHaveLength(3);
 		cancel();
-		await expect(refused).resolves.toBeInstanceOf(CancelledError);
+		await expect(refused).resolves.toBeInstanceOf(CanceledError);
 		expect(sent).toHaveLength(3);
 	});
 

@@ -99,8 +99,8 @@ export async function outcomeOrFailure(chunks: Chunks) {
 	const ended = await run().then(
 		({ json }) => json,
 		(error: unknown) => {
-			const { message, facts } = error as Error & { facts: unknown };
-			return { message, facts };
+			const { message, details } = error as Error & { details: unknown };
+			return { message, details };
 		},
 	);
 	return { ended, pieces: seen.pieces };

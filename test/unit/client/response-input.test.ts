@@ -1,4 +1,4 @@
-import { InputError } from '../../../nodes/shared/api/errors/errors';
+import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { inputFromJson, textPart } from '../../../nodes/shared/api/responses/response-input';
 import { refusalOf } from './arrange';
 
@@ -37,9 +37,9 @@ describe('Input as JSON', () => {
 	])('is refused where it %s: %j', (problem, values) => {
 		for (const value of values) {
 			const error = refusalOf(() => read(value));
-			expect(error).toBeInstanceOf(InputError);
+			expect(error).toBeInstanceOf(ValidationError);
 			expect(error.message).toBe(`Input ${problem}`);
-			expect(error.facts.advice).toMatch(/\.$/);
+			expect(error.details.advice).toMatch(/\.$/);
 		}
 	});
 });

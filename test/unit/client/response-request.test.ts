@@ -1,4 +1,4 @@
-import { AnswerError, InputError } from '../../../nodes/shared/api/errors/errors';
+import { InvalidResponseError, ValidationError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/request';
 import { checkResponseRequest, createResponse } from '../../../nodes/shared/api/responses/response';
 import { arrange, fail, fault, KEY, refusalOf, reply, shown, START, succeed } from './arrange';
@@ -41,10 +41,10 @@ describe('a request for a response is refused before anything is sent', () => {
 	])('%s', (_, bodies, field, problem, advice) => {
 		for (const body of bodies as Array<Record<string, unknown>>) {
 			const error = refusalOf(() => checkResponseRequest(body));
-			expect(error).toBeInstanceOf(InputError);
+			expect(error).toBeInstanceOf(ValidationError);
 			expect(error).toMatchObject({ field });
 			expect(error.message).toContain(`${field} ${problem}`);
-			expect(error.facts.advice).toContain(advice);
+			expect(error.details.advice).toContain(advice);
 		}
 	});
 });
@@ -79,11 +79,11 @@ describe('a response', () => {
 		['id', { id: undefined }, 'field "id": Required', 'Hello to you'],
 	])('without %s is an error that names it', async (_, more, names, partialText) => {
 		const { error } = await fail([reply(200, { ...OK, ...more })], creating);
-		expect(error).toBeInstanceOf(AnswerError);
+		expect(error).toBeInstanceOf(InvalidResponseError);
 		expect(error.message).toContain(`The gateway’s response is not as expected: ${names}`);
-		expect(error.facts.advice).toContain('may have been executed and charged');
-		expect(error.facts.retryable).toBe(false);
-		expect(error.facts.partialText).toBe(partialText);
+		expect(error.details.advice).toContain('may have been executed and charged');
+		expect(error.details.retryable).toBe(false);
+		expect(error.details.partialText).toBe(partialText);
 	});
 
 	const NO_REASON = 'the gateway gave no reason';
@@ -97,11 +97,11 @@ describe('a response', () => {
 	])('that %s is an error', async (_, status, said, says) => {
 		const body = { ...OK, status, error: said && { ...said, code: 'C' }, output: [] };
 		const { error } = await fail([reply(200, body, { 'x-request-id': 'req_1' })], creating);
-		expect(error).toBeInstanceOf(AnswerError);
+		expect(error).toBeInstanceOf(InvalidResponseError);
 		expect(error.message).toBe(`The model’s response ${says}`);
-		expect(error.facts).toMatchObject({ retryable: false, charged: true, requestId: 'req_1' });
-		expect(error.facts.advice).toContain('may have been charged');
-		expect([error.facts.type, error.facts.code]).toEqual([said?.type, said ? 'C' : undefined]);
+		expect(error.details).toMatchObject({ retryable: false, charged: true, requestId: 'req_1' });
+		expect(error.details.advice).toContain('may have been charged');
+		expect([error.details.type, error.details.code]).toEqual([said?.type, said ? 'C' : undefined]);
 	});
 
 	test('that failed shows no key, and one line', async () => {
@@ -116,7 +116,7 @@ describe('a response', () => {
 	test.each([fault('lost'), reply(502)])('is not asked for a second time after %j', async (end) => {
 		const { error, sent } = await fail([end], creating);
 		expect(sent).toHaveLength(1);
-		expect(error.facts.advice).toMatch(/^The request may have been executed and charged\. Check/);
+		expect(error.details.advice).toMatch(/^The request may have been executed and charged\. Check/);
 	});
 
 	test('is not asked for after a cancel', async () => {

@@ -1,10 +1,10 @@
-import { AnswerError } from '../../../nodes/shared/api/errors/errors';
-import { incompleteReason } from '../../../nodes/shared/api/responses/incomplete';
+import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
+import { getIncompleteReason } from '../../../nodes/shared/api/responses/incomplete';
 import {
-	outputPictures,
-	outputText,
+	getOutputImages,
+	getOutputText,
 	simplifyResponse,
-	spokenText,
+	getSpokenText,
 } from '../../../nodes/shared/api/responses/response-output';
 import type { ModelResponse } from '../../../nodes/shared/api/schemas';
 import { refusalOf } from './arrange';
@@ -128,11 +128,11 @@ describe('JSON that was asked for', () => {
 	test('and did not come is an error that keeps the text which was paid for', () => {
 		const given = response(content(text('Sure!')));
 		const error = refusalOf(() => simple(given, asking('json_object')));
-		expect(error).toBeInstanceOf(AnswerError);
+		expect(error).toBeInstanceOf(InvalidResponseError);
 		expect(error.message).toBe('The model’s answer is not JSON: Sure!');
 		const facts = { retryable: false, charged: true, partialText: 'Sure!' };
-		expect(error.facts).toMatchObject(facts);
-		expect(error.facts.advice).toContain('paid for');
+		expect(error.details).toMatchObject(facts);
+		expect(error.details.advice).toContain('paid for');
 	});
 
 	test('is not parsed where text was asked for, or nothing was', () => {
@@ -211,7 +211,7 @@ describe('JSON that was asked for by a schema', () => {
 		const error = refusalOf(() => simple(answering(value), asked(schema)));
 		const said = JSON.stringify(value);
 		expect(error.message).toBe(`The model’s answer does not fit the schema${fault}: ${said}`);
-		expect(error.facts).toMatchObject({ partialText: said, retryable: false });
+		expect(error.details).toMatchObject({ partialText: said, retryable: false });
 	});
 
 	test('that was cut off says why', () => {
@@ -219,7 +219,7 @@ describe('JSON that was asked for by a schema', () => {
 		const cut = { ...response(content(text('{"a":'))), status: 'incomplete', incomplete_details };
 		const error = refusalOf(() => simple(cut, asked({ type: 'object' })));
 		expect(error.message).toBe('The model’s answer is not JSON: {"a":');
-		expect(error.facts.advice).toMatch(/^The model stopped at Max Output Tokens/);
+		expect(error.details.advice).toMatch(/^The model stopped at Max Output Tokens/);
 	});
 
 	test('is not missed where a refusal, calls of tools or nothing came', () => {
@@ -237,7 +237,7 @@ test.each<[string, unknown, RegExp | undefined]>([
 	['incomplete', { reason: 7 }, /stopped early:/],
 	['incomplete', null, /stopped early:/],
 ])('a response that is %s, with %j, says %p', (status, incomplete_details, says) => {
-	const reason = incompleteReason({ ...response(), status, incomplete_details });
+	const reason = getIncompleteReason({ ...response(), status, incomplete_details });
 	if (says) expect(reason).toMatch(says);
 	else expect(reason).toBeUndefined();
 });
@@ -252,12 +252,12 @@ test('images are those that were drawn, with the IDs of their items', () => {
 		drawn('CCCC', 7),
 		content(text('Here')),
 	);
-	expect(outputPictures(given)).toEqual([{ base64: 'AAAA', id: 'ig_1' }, { base64: 'CCCC' }]);
+	expect(getOutputImages(given)).toEqual([{ base64: 'AAAA', id: 'ig_1' }, { base64: 'CCCC' }]);
 });
 
 test('what the model says is its text, or else its refusal', () => {
 	const both = response(content(text('Hi'), refusal('No')));
-	expect([outputText(both), spokenText(both)]).toEqual(['Hi', 'Hi']);
+	expect([getOutputText(both), getSpokenText(both)]).toEqual(['Hi', 'Hi']);
 	const none = response(content(refusal('No')));
-	expect([outputText(none), spokenText(none)]).toEqual(['', 'No']);
+	expect([getOutputText(none), getSpokenText(none)]).toEqual(['', 'No']);
 });

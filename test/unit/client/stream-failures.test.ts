@@ -1,8 +1,8 @@
 import {
-	AnswerError,
-	CancelledError,
+	InvalidResponseError,
+	CanceledError,
 	NetworkError,
-	StatusError,
+	ApiError,
 	StreamError,
 } from '../../../nodes/shared/api/errors/errors';
 import { aborted, fault, KEY, shown } from './arrange';
@@ -70,9 +70,9 @@ describe('A stream that the gateway ends by an error', () => {
 		const { error, seen } = await failureOf([bytes(delta('Hel') + delta('lo') + end)], { headers });
 		expect(error).toBeInstanceOf(StreamError);
 		expect(error.message).toBe(`The model’s response failed: ${reason}`);
-		expect(error.facts).toMatchObject({ requestId: 'req_1', partialText: 'Hello', ...facts });
-		expect(error.facts).toMatchObject({ retryable: false, charged: true });
-		expect(error.facts.advice).toMatch(CHARGED);
+		expect(error.details).toMatchObject({ requestId: 'req_1', partialText: 'Hello', ...facts });
+		expect(error.details).toMatchObject({ retryable: false, charged: true });
+		expect(error.details.advice).toMatch(CHARGED);
 		expect(seen.closed).toBeGreaterThan(0);
 	});
 
@@ -80,7 +80,7 @@ describe('A stream that the gateway ends by an error', () => {
 		const nasty = `key ${KEY}\n${'x'.repeat(5000)}`;
 		const end = event('error', { error: { message: nasty, type: nasty, code: nasty } });
 		const { error } = await failureOf([bytes(end)]);
-		expect(error.facts).not.toHaveProperty('partialText');
+		expect(error.details).not.toHaveProperty('partialText');
 		expect(shown(error)).not.toContain(KEY);
 		expect(error.message).not.toContain('\n');
 		expect(error.message.length).toBeLessThan(600);
@@ -128,10 +128,13 @@ describe('A reply that is no stream', () => {
 	])('%s is named, in any pieces', async (_name, text, says) => {
 		for (const chunks of [[bytes(text)], oneByOne(text)]) {
 			const { error } = await failureOf(chunks);
-			expect(error).toBeInstanceOf(AnswerError);
+			expect(error).toBeInstanceOf(InvalidResponseError);
 			expect(error.message).toBe(says);
-			const { advice, retryable, inDoubt, charged } = error.facts;
-			expect({ retryable, known: inDoubt ?? charged }).toEqual({ retryable: false, known: true });
+			const { advice, retryable, maybeExecuted, charged } = error.details;
+			expect({ retryable, known: maybeExecuted ?? charged }).toEqual({
+				retryable: false,
+				known: true,
+			});
 			expect(advice).toMatch(/executed and (may have been )?charged/);
 			expect(/Base URL/.test(advice)).toBe(says === HTML);
 		}
@@ -145,24 +148,24 @@ describe('A reply that is no stream', () => {
 		const { error } = await failureOf(chunks.map(bytes), { headers });
 		expect(error).toBeInstanceOf(StreamError);
 		expect(error.message).toBe(ENDED);
-		expect(error.facts).not.toHaveProperty('partialText');
-		expect(error.facts).toMatchObject({ retryable: false, inDoubt: true });
-		expect(error.facts.advice).toMatch(CHARGED);
+		expect(error.details).not.toHaveProperty('partialText');
+		expect(error.details).toMatchObject({ retryable: false, maybeExecuted: true });
+		expect(error.details.advice).toMatch(CHARGED);
 	});
 
 	test('an error status is an error as any other, with its reason', async () => {
 		const body = JSON.stringify({ error: { type: 'T', code: 'C', message: 'No streams here' } });
 		const { error } = await failureOf(oneByOne(body), { status: 403 });
-		expect(error).toBeInstanceOf(StatusError);
+		expect(error).toBeInstanceOf(ApiError);
 		expect(error.message).toMatch(/\(HTTP 403\): No streams here$/);
-		expect(error.facts).toMatchObject({ httpStatus: 403, type: 'T', code: 'C' });
-		expect(error.facts).not.toHaveProperty('partialText');
+		expect(error.details).toMatchObject({ httpStatus: 403, type: 'T', code: 'C' });
+		expect(error.details).not.toHaveProperty('partialText');
 	});
 
 	test('429 is asked again, as the retry table says', async () => {
 		const headers = { 'retry-after': '7' };
 		const { error, time } = await failureOf([], { status: 429, headers, maxRetries: 2, sends: 3 });
-		expect(error.facts.httpStatus).toBe(429);
+		expect(error.details.httpStatus).toBe(429);
 		expect(time.waits).toEqual([7000, 7000]);
 	});
 });
@@ -188,11 +191,11 @@ describe('A stream that breaks off', () => {
 		['by a cancel', once(aborted()), CANCELED, 'Once upon', /Nothing more was sent/],
 	])('%s keeps the text', async (_name, chunks, says, partialText, advice) => {
 		const { error } = await failureOf(chunks);
-		expect(error).toBeInstanceOf(says === CANCELED ? CancelledError : StreamError);
+		expect(error).toBeInstanceOf(says === CANCELED ? CanceledError : StreamError);
 		expect(error.message).toBe(says);
-		expect(error.facts).toMatchObject({ partialText, retryable: false, inDoubt: true });
-		expect(error.facts.advice).toMatch(CHARGED);
-		expect(error.facts.advice).toMatch(advice);
+		expect(error.details).toMatchObject({ partialText, retryable: false, maybeExecuted: true });
+		expect(error.details.advice).toMatch(CHARGED);
+		expect(error.details.advice).toMatch(advice);
 	});
 
 	/** Texts and comments at these seconds; then what a connection does at the last of them. */
@@ -237,15 +240,15 @@ describe('A stream that breaks off', () => {
 		const { error, tookMs, seen } = await failureOf(stream, limits);
 		expect(error).toBeInstanceOf(StreamError);
 		expect(error.message).toBe(says);
-		expect(error.facts.partialText).toBe(partialText);
-		expect('partialText' in error.facts).toBe(partialText !== undefined);
-		expect(error.facts).toMatchObject({ retryable: false, inDoubt: true });
+		expect(error.details.partialText).toBe(partialText);
+		expect('partialText' in error.details).toBe(partialText !== undefined);
+		expect(error.details).toMatchObject({ retryable: false, maybeExecuted: true });
 		const remedies: Record<string, string> = {
 			[IDLE]: 'Raise the Idle Timeout',
 			[LATE]: 'Raise the Timeout option',
 		};
-		expect(error.facts.advice).toMatch(CHARGED);
-		expect(error.facts.advice).toContain(remedies[says] ?? 'Check the network');
+		expect(error.details.advice).toMatch(CHARGED);
+		expect(error.details.advice).toContain(remedies[says] ?? 'Check the network');
 		expect(tookMs).toBe(seconds * 1000);
 		expect(seen.closed).toBeGreaterThan(0);
 	});
@@ -261,8 +264,8 @@ describe('A stream that breaks off', () => {
 			return stream(time);
 		};
 		const { error, tookMs, seen } = await failureOf(canceled, { [which]: controller.signal });
-		expect(error).toBeInstanceOf(CancelledError);
-		expect(error.facts.partialText).toBe(partialText);
+		expect(error).toBeInstanceOf(CanceledError);
+		expect(error.details.partialText).toBe(partialText);
 		expect(tookMs).toBe(12_000);
 		expect(seen.closed).toBeGreaterThan(0);
 	});
@@ -275,8 +278,8 @@ describe('A stream that breaks off', () => {
 		client.transport.open = async () => await Promise.reject(fault('timeout', 'ECONNABORTED'));
 		const error = await failure();
 		expect(error).toBeInstanceOf(NetworkError);
-		expect(error.facts).not.toHaveProperty('partialText');
-		expect(error.facts.advice).toMatch(advice);
+		expect(error.details).not.toHaveProperty('partialText');
+		expect(error.details.advice).toMatch(advice);
 	});
 
 	test('for no reason of the network passes its error on as it is', async () => {

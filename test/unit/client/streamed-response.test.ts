@@ -1,4 +1,4 @@
-import { AnswerError } from '../../../nodes/shared/api/errors/errors';
+import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
 import { simplifyResponse } from '../../../nodes/shared/api/responses/response-output';
 import {
 	added,
@@ -107,11 +107,11 @@ describe('The final response', () => {
 		],
 	])('%s, and keeps the text', async (_, end, says) => {
 		const error = await streaming([bytes(delta('Hi') + end)]).failure();
-		expect(error).toBeInstanceOf(AnswerError);
+		expect(error).toBeInstanceOf(InvalidResponseError);
 		expect(error.message).toContain(says);
-		expect(error.facts).toMatchObject({ partialText: 'Hi', retryable: false });
-		if (says.startsWith('field')) expect(error.facts.httpStatus).toBe(200);
-		if (says.includes('broke')) expect(error.facts).toMatchObject({ code: 'C', charged: true });
+		expect(error.details).toMatchObject({ partialText: 'Hi', retryable: false });
+		if (says.startsWith('field')) expect(error.details.httpStatus).toBe(200);
+		if (says.includes('broke')) expect(error.details).toMatchObject({ code: 'C', charged: true });
 	});
 });
 

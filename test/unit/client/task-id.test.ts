@@ -1,4 +1,4 @@
-import { InputError } from '../../../nodes/shared/api/errors/errors';
+import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { parseTaskId } from '../../../nodes/shared/api/images/task-id';
 import { refusalOf } from './arrange';
 
@@ -51,11 +51,11 @@ describe('anything else is refused', () => {
 	])('%s: %j', (_, values, problem) => {
 		for (const given of values) {
 			const error = refusalOf(() => parseTaskId(given, BASE));
-			expect(error).toBeInstanceOf(InputError);
+			expect(error).toBeInstanceOf(ValidationError);
 			expect([given, error]).toMatchObject([given, { field: 'Task ID' }]);
 			expect(error.message).toMatch(/^Task ID is /);
 			expect(error.message).toContain(problem);
-			expect(error.facts.advice).toContain('task_id that Image → Generate returned');
+			expect(error.details.advice).toContain('task_id that Image → Generate returned');
 		}
 	});
 });

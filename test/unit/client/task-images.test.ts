@@ -1,5 +1,5 @@
 import { TaskError } from '../../../nodes/shared/api/errors/errors';
-import { pictureOutput, picturesOf } from '../../../nodes/shared/api/images/task-images';
+import { toImageOutput, getTaskImages } from '../../../nodes/shared/api/images/task-images';
 import { imageTaskSchema, type ImageTask } from '../../../nodes/shared/api/schemas';
 import { refusalOf } from './arrange';
 
@@ -12,7 +12,7 @@ describe('the images of a task', () => {
 	test('are the entries of its result, in order', () => {
 		const entries = [{ url: A, revised_prompt: 'a fox' }, { url: B }];
 		const task: ImageTask = { ...TASK, image_url: A, result: { created: 1, data: entries } };
-		expect(picturesOf('t', task)).toEqual([
+		expect(getTaskImages('t', task)).toEqual([
 			{ url: A, entry: entries[0], index: 0, count: 2 },
 			{ url: B, entry: entries[1], index: 1, count: 2 },
 		]);
@@ -24,31 +24,31 @@ describe('the images of a task', () => {
 		['the result is empty', { result: { data: [] } }],
 		['no entry has a URL', { result: { data: [{}, { url: '' }, { b64_json: 'x' }] } }],
 	])('are its image_url where %s', (_, more) => {
-		expect(picturesOf('t', { ...TASK, image_url: A, ...more })).toEqual([
+		expect(getTaskImages('t', { ...TASK, image_url: A, ...more })).toEqual([
 			{ url: A, entry: { url: A }, index: 0, count: 1 },
 		]);
 	});
 
 	test('leave out entries without a URL, and count the others', () => {
 		const task = { ...TASK, result: { data: [{}, { url: B }, { url: '' }] } };
-		expect(picturesOf('t', task)).toEqual([{ url: B, entry: { url: B }, index: 0, count: 1 }]);
+		expect(getTaskImages('t', task)).toEqual([{ url: B, entry: { url: B }, index: 0, count: 1 }]);
 	});
 
 	test('that names none are an error which carries the task', () => {
 		for (const more of [{}, { image_url: '' }, { result: { data: [] }, http_status: 200 }]) {
-			const error = refusalOf(() => picturesOf('task_1', { ...TASK, ...more }));
+			const error = refusalOf(() => getTaskImages('task_1', { ...TASK, ...more }));
 			expect(error).toBeInstanceOf(TaskError);
 			expect(error.message).toBe('The image task is completed, but names no picture');
 			const httpStatus = 'http_status' in more ? 200 : undefined;
-			expect(error.facts).toMatchObject({ taskId: 'task_1', retryable: false, httpStatus });
-			expect(error.facts.advice).toContain('Task → Get');
+			expect(error.details).toMatchObject({ taskId: 'task_1', retryable: false, httpStatus });
+			expect(error.details.advice).toContain('Task → Get');
 		}
 	});
 
 	test('survive fields of the task that are malformed', () => {
 		const malformed = { result: { created: 'now', data: 'x' }, error: 'none', http_status: 'ok' };
 		const task = imageTaskSchema.parse({ ...TASK, image_url: A, ...malformed });
-		expect(picturesOf('t', task)).toMatchObject([{ url: A, count: 1 }]);
+		expect(getTaskImages('t', task)).toMatchObject([{ url: A, count: 1 }]);
 	});
 });
 
@@ -61,11 +61,11 @@ test('an image’s output has the fields of the design, and the gateway’s entr
 		image_url: A,
 		result: { data: [{ url: A }, entry] },
 	};
-	const [, second] = picturesOf('t', task);
+	const [, second] = getTaskImages('t', task);
 	const place = { image_url: B, image_index: 1, image_count: 2 };
 	const output = { task_id: 't', status: 'completed', ...place, ...dates, image: entry };
 	const known = { model: 'm', prompt: 'p' };
-	expect(pictureOutput(task, second!, { taskId: 't', ...known })).toEqual({ ...output, ...known });
+	expect(toImageOutput(task, second!, { taskId: 't', ...known })).toEqual({ ...output, ...known });
 	// Of a task that was started elsewhere they are not known.
-	expect(Object.keys(pictureOutput(task, second!, { taskId: 't' }))).toEqual(Object.keys(output));
+	expect(Object.keys(toImageOutput(task, second!, { taskId: 't' }))).toEqual(Object.keys(output));
 });

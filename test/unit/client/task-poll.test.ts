@@ -1,14 +1,14 @@
 import fc from '../../support/fast-check';
 import {
-	AnswerError,
-	CancelledError,
+	InvalidResponseError,
+	CanceledError,
 	NetworkError,
-	StatusError,
+	ApiError,
 	UnknownTaskError,
 } from '../../../nodes/shared/api/errors/errors';
 import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
 import { pollStep, type PollState } from '../../../nodes/shared/api/images/wait-for-task';
-import type { Observation } from '../../../nodes/shared/api/images/task';
+import type { PollResult } from '../../../nodes/shared/api/images/task';
 import type { ImageTask } from '../../../nodes/shared/api/schemas';
 import { aborted, fail, fault, reply, START, succeed, type Exchange } from './arrange';
 
@@ -34,7 +34,7 @@ describe('A poll', () => {
 			json: body,
 			retryAfter: 8,
 			now: START,
-			gatewayNow: START + 3_600_000,
+			gatewayTime: START + 3_600_000,
 		});
 	});
 
@@ -44,7 +44,7 @@ describe('A poll', () => {
 		const { error } = await fail([answer], polling());
 		expect(error).toBeInstanceOf(UnknownTaskError);
 		expect(error.message).toBe('The gateway knows no image task "task_1" (HTTP 404)');
-		expect(error.facts).toMatchObject({
+		expect(error.details).toMatchObject({
 			taskId: 'task_1',
 			httpStatus: 404,
 			type: 'IMAGE_TASK_NOT_FOUND',
@@ -52,24 +52,24 @@ describe('A poll', () => {
 			requestId: 'req_1',
 			retryable: false,
 		});
-		expect(error.facts.advice).toMatch(/^The task ID is wrong.*expired.*another API key/);
+		expect(error.details.advice).toMatch(/^The task ID is wrong.*expired.*another API key/);
 	});
 
 	const ACCEPTED =
 		/^The image task was accepted and may be charged: do not submit it again, fetch it with Task → Wait and its task ID\. \S/;
 
 	test.each<[string, Exchange[], new (...args: never[]) => Error, advice: RegExp]>([
-		['a status', [401, 403, 500, 503].map((status) => reply(status)), StatusError, ACCEPTED],
+		['a status', [401, 403, 500, 503].map((status) => reply(status)), ApiError, ACCEPTED],
 		['no reply', [fault('lost'), fault('certificate')], NetworkError, ACCEPTED],
-		['no JSON', [reply(200, '<html>'), reply(200, '')], AnswerError, ACCEPTED],
-		['no task', [reply(200, { task_id: 'task_1' })], AnswerError, ACCEPTED],
-		['a cancel', [aborted()], CancelledError, /^Nothing more was sent/],
+		['no JSON', [reply(200, '<html>'), reply(200, '')], InvalidResponseError, ACCEPTED],
+		['no task', [reply(200, { task_id: 'task_1' })], InvalidResponseError, ACCEPTED],
+		['a cancel', [aborted()], CanceledError, /^Nothing more was sent/],
 	])('that fails by %s keeps the task’s ID', async (_, exchanges, kind, advice) => {
 		for (const always of exchanges) {
 			const { error } = await fail(always, polling());
 			expect(error).toBeInstanceOf(kind);
-			expect(error.facts.taskId).toBe('task_1');
-			expect(error.facts.advice).toMatch(advice);
+			expect(error.details.taskId).toBe('task_1');
+			expect(error.details.advice).toMatch(advice);
 		}
 	});
 
@@ -94,10 +94,10 @@ const IN_10_S = START / 1000 + 10;
 
 function seen(
 	task: Partial<ImageTask> = {},
-	{ now = START, gatewayNow = now, retryAfter }: Partial<Observation> = {},
-): Observation {
+	{ now = START, gatewayTime = now, retryAfter }: Partial<PollResult> = {},
+): PollResult {
 	const whole = { task_id: 't', status: 'processing', ...task };
-	return { task: whole, json: whole, now, gatewayNow, retryAfter };
+	return { task: whole, json: whole, now, gatewayTime, retryAfter };
 }
 
 test('a task that is completed or failed is not waited for, any other is', () => {
@@ -149,7 +149,7 @@ describe('The wait until the next poll', () => {
 	])('that %s', (_, left, expires_at, retryAfter, next, because) => {
 		// By the gateway’s clock the task expires: what the local one says makes no difference.
 		for (const skew of [0, -3_600_000, 3_600_000]) {
-			const look = seen({ expires_at }, { now: START + skew, gatewayNow: START, retryAfter });
+			const look = seen({ expires_at }, { now: START + skew, gatewayTime: START, retryAfter });
 			const step = pollStep(STATE, look, { ...SETTINGS, deadline: START + skew + left });
 			expect(step).toMatchObject({ next, waitMs: retryAfter * 1000, ...(because && { because }) });
 		}

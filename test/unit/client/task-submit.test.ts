@@ -1,4 +1,4 @@
-import { AnswerError } from '../../../nodes/shared/api/errors/errors';
+import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
 import { submitImageTask } from '../../../nodes/shared/api/images/submit-task';
 import type { GatewayReply } from '../../../nodes/shared/api/http/transport';
 import { arrange, fail, fault, KEY, reply, shown, START, succeed } from './arrange';
@@ -43,7 +43,7 @@ test('an accepted task comes with its ID, the body as sent, and when to look', a
 		json: body,
 		retryAfter: 3,
 		now: START,
-		gatewayNow: START + 300_000,
+		gatewayTime: START + 300_000,
 	});
 });
 
@@ -101,10 +101,10 @@ test.each([
 ])('a submit answered by %s warns that a task may exist', async (_, body, headers, says) => {
 	const answer = reply(202, body, { 'x-request-id': 'req_1', ...headers });
 	const { error, sent } = await fail([answer], submitting());
-	expect(error).toBeInstanceOf(AnswerError);
+	expect(error).toBeInstanceOf(InvalidResponseError);
 	expect(error.message).toBe(says);
-	expect(error.facts.advice).toMatch(/task may exist.*Check the usage/);
-	expect(error.facts).toMatchObject({ retryable: false, httpStatus: 202, requestId: 'req_1' });
+	expect(error.details.advice).toMatch(/task may exist.*Check the usage/);
+	expect(error.details).toMatchObject({ retryable: false, httpStatus: 202, requestId: 'req_1' });
 	expect(shown(error)).not.toContain(KEY);
 	expect(sent).toHaveLength(1);
 });
@@ -112,7 +112,7 @@ test.each([
 test.each([fault('lost', 'ECONNRESET'), reply(500)])('%j never submits twice', async (outcome) => {
 	const { error, sent } = await fail([outcome], submitting());
 	expect(sent).toHaveLength(1);
-	expect(error.facts.advice).toMatch(/^An image task may exist and be charged/);
+	expect(error.details.advice).toMatch(/^An image task may exist and be charged/);
 });
 
 test('a gateway that is busy, then accepts, has one task', async () => {
@@ -126,8 +126,8 @@ test('a gateway that is busy, then accepts, has one task', async () => {
 
 test('a 404 on submit speaks of the model and of tasks that are switched off', async () => {
 	const { error } = await fail([reply(404, { error: { message: 'not found' } })], submitting());
-	expect(error.facts.advice).toMatch(/model is in the list.*switched off/);
-	expect(error.facts.taskId).toBeUndefined();
+	expect(error.details.advice).toMatch(/model is in the list.*switched off/);
+	expect(error.details.taskId).toBeUndefined();
 });
 
 test('a task accepted in the moment of a cancel is not lost', async () => {

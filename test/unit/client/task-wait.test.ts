@@ -1,4 +1,4 @@
-import { CancelledError, TaskError } from '../../../nodes/shared/api/errors/errors';
+import { CanceledError, TaskError } from '../../../nodes/shared/api/errors/errors';
 import { failedTask } from '../../../nodes/shared/api/images/task-errors';
 import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
 import { waitForImageTask } from '../../../nodes/shared/api/images/wait-for-task';
@@ -72,7 +72,7 @@ describe('Waiting for a task', () => {
 	])('%s', async (_, before, waits) => {
 		const script = [...before, COMPLETED];
 		const { value, sent, time } = await succeed(script, waiting());
-		expect(value).toMatchObject({ end: 'completed', seen: { task: { status: 'completed' } } });
+		expect(value).toMatchObject({ end: 'completed', last: { task: { status: 'completed' } } });
 		expect(time.waits.map((ms) => ms / 1000)).toEqual(waits);
 		expect(sent).toHaveLength(script.length);
 	});
@@ -107,8 +107,8 @@ describe('Waiting for a task', () => {
 	])('ends by %s, with the task’s ID', async (_, end, says) => {
 		const { error, sent } = await fail([processing(), ...end], waiting());
 		expect(error.message).toContain(says);
-		expect(error.facts.taskId).toBe('task_1');
-		expect(error.facts.advice.match(/was accepted/g) ?? []).toHaveLength(
+		expect(error.details.taskId).toBe('task_1');
+		expect(error.details.advice.match(/was accepted/g) ?? []).toHaveLength(
 			says.includes('knows') ? 0 : 1,
 		);
 		expect(sent).toHaveLength(1 + end.length);
@@ -142,13 +142,13 @@ describe('Waiting ends in time', () => {
 	])('%s, with what was seen last and an error to throw', async (...row) => {
 		const [, script, seconds, waits, says, advice] = row;
 		const { value, sent, time } = await succeed(script, waiting({ seconds }));
-		const { end, seen, error } = value;
+		const { end, last: seen, error } = value;
 		expect([end, seen.task.status]).toEqual(['timedOut', 'processing']);
 		expect(time.waits.map((ms) => ms / 1000)).toEqual(waits);
 		expect(sent).toHaveLength(script.length);
 		expect(error?.message).toBe(says);
-		expect(error).toMatchObject({ facts: { taskId: 'task_1', retryable: says !== EXPIRED } });
-		expect(error?.facts.advice).toMatch(advice);
+		expect(error).toMatchObject({ details: { taskId: 'task_1', retryable: says !== EXPIRED } });
+		expect(error?.details.advice).toMatch(advice);
 	});
 
 	test('but not before a last look at the deadline', async () => {
@@ -167,9 +167,9 @@ describe('A cancel', () => {
 		await time.advance(20_000);
 		cancel();
 		const error = await failing;
-		expect(error).toBeInstanceOf(CancelledError);
+		expect(error).toBeInstanceOf(CanceledError);
 		expect(error.message).toBe('The execution was canceled');
-		expect(error.facts.taskId).toBe('task_1');
+		expect(error.details.taskId).toBe('task_1');
 		expect(time.now() - START).toBe(20_000);
 		await time.advance(3_600_000);
 		expect(sent).toHaveLength(script.length);
@@ -181,8 +181,8 @@ describe('A cancel', () => {
 			if (sent.length === 2) cancel();
 		};
 		const error = await failure(waiting()(client));
-		expect(error).toBeInstanceOf(CancelledError);
-		expect(error.facts.taskId).toBe('task_1');
+		expect(error).toBeInstanceOf(CanceledError);
+		expect(error.details.taskId).toBe('task_1');
 		expect(sent).toHaveLength(2);
 	});
 });
@@ -190,12 +190,12 @@ describe('A cancel', () => {
 test('an error about a task keeps its ID and where its images are, as it was told first', () => {
 	const error = new TaskError('broken', { advice: '', retryable: false });
 	const ofTask = error.withTaskId('t1', []);
-	expect(error.facts).not.toHaveProperty('taskId');
+	expect(error.details).not.toHaveProperty('taskId');
 	expect(ofTask).toBeInstanceOf(TaskError);
-	expect(ofTask.facts).not.toHaveProperty('imageUrls');
+	expect(ofTask.details).not.toHaveProperty('imageUrls');
 	const withImages = ofTask.withTaskId('t2', ['u1']);
-	expect(withImages.facts).toMatchObject({ taskId: 't1', imageUrls: ['u1'] });
-	expect(withImages.withTaskId('t2', ['u2']).facts.imageUrls).toEqual(['u1']);
+	expect(withImages.details).toMatchObject({ taskId: 't1', imageUrls: ['u1'] });
+	expect(withImages.withTaskId('t2', ['u2']).details.imageUrls).toEqual(['u1']);
 });
 
 describe('A task that failed', () => {
@@ -212,9 +212,9 @@ describe('A task that failed', () => {
 		expect(error).toBeInstanceOf(TaskError);
 		expect(error.message).toBe('The image task failed: prompt refused');
 		const { type, code } = said;
-		const facts = { taskId: 'task_1', httpStatus: 400, type, code, retryable: false };
-		expect(error.facts).toMatchObject(facts);
-		expect(error.facts.advice).toMatch(/^Fix the request.*submit a new task/);
+		const details = { taskId: 'task_1', httpStatus: 400, type, code, retryable: false };
+		expect(error.details).toMatchObject(details);
+		expect(error.details.advice).toMatch(/^Fix the request.*submit a new task/);
 	});
 
 	test.each([
@@ -238,12 +238,12 @@ describe('A task that failed', () => {
 		[undefined, false, ''],
 		[200, false, ''],
 	])('with http_status %s may be submitted anew: %s', (http_status, retryable, advice) => {
-		const { facts } = failed({ http_status });
-		expect(facts).toMatchObject({ retryable });
-		expect(facts.httpStatus).toBe(http_status);
-		expect(facts.advice).toContain(advice);
-		expect(facts.advice.endsWith(ANEW)).toBe(true);
-		if (advice === '') expect(facts.advice).toBe(ANEW);
+		const { details } = failed({ http_status });
+		expect(details).toMatchObject({ retryable });
+		expect(details.httpStatus).toBe(http_status);
+		expect(details.advice).toContain(advice);
+		expect(details.advice.endsWith(ANEW)).toBe(true);
+		if (advice === '') expect(details.advice).toBe(ANEW);
 	});
 
 	test('says it in one line, bounded and without the key', () => {
@@ -251,7 +251,7 @@ describe('A task that failed', () => {
 		const error = failed({ error: { type: nasty, code: nasty, message: nasty } });
 		expect(shown(error)).not.toContain(KEY);
 		expect(error.message).toMatch(/^The image task failed: key \[API key\] x+…$/);
-		for (const text of [error.message, error.facts.type, error.facts.code])
+		for (const text of [error.message, error.details.type, error.details.code])
 			expect(text?.length).toBeLessThan(600);
 	});
 });

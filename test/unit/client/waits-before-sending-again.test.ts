@@ -95,14 +95,14 @@ describe('No wait ends after the deadline:', () => {
 		});
 		expect(time.waits).toEqual(waits);
 		expect(sent).toHaveLength(waits.length + 1);
-		expect(error.facts).toMatchObject(facts);
-		expect('outOfTime' in error.facts).toBe('outOfTime' in facts);
-		expect(error.facts.advice).toMatch(advice);
+		expect(error.details).toMatchObject(facts);
+		expect('outOfTime' in error.details).toBe('outOfTime' in facts);
+		expect(error.details.advice).toMatch(advice);
 	});
 
 	test('the last error tells how long the gateway asks to wait', async () => {
 		const { error, sent } = await fail(busy('5'), read, { maxRetries: 1 });
-		expect(error.facts.retryAfter).toBe(5);
+		expect(error.details.retryAfter).toBe(5);
 		expect(sent).toHaveLength(2);
 	});
 });

@@ -1,8 +1,8 @@
-import { AnswerError } from '../../../nodes/shared/api/errors/errors';
-import { quotable } from '../../../nodes/shared/api/errors/sanitize';
+import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
+import { sanitizeForMessage } from '../../../nodes/shared/api/errors/sanitize';
 import { request } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
-import { checkAnswer, modelListSchema, responseSchema } from '../../../nodes/shared/api/schemas';
+import { checkReply, modelListSchema, responseSchema } from '../../../nodes/shared/api/schemas';
 import type { GatewayReply } from '../../../nodes/shared/api/http/transport';
 import { fail, KEY, refusalOf, reply, shown, succeed } from './arrange';
 
@@ -55,8 +55,8 @@ describe('an error’s body', () => {
 	])('that is %s is understood, or quoted at least', async (_, body, said, { type, code }) => {
 		const error = await errorOf(reply(400, body));
 		expect(error.message).toBe(REFUSED + said);
-		expect([error.facts.type, error.facts.code]).toEqual([type, code]);
-		expect(error.facts.advice).toMatch(/^Fix the request: .* unchanged\.$/);
+		expect([error.details.type, error.details.code]).toEqual([type, code]);
+		expect(error.details.advice).toMatch(/^Fix the request: .* unchanged\.$/);
 	});
 
 	test('that is four errors, one in another, is quoted', async () => {
@@ -73,8 +73,8 @@ describe('an error’s body', () => {
 	])('that is HTML, %s, is named and not quoted', async (_, answer) => {
 		const error = await errorOf(answer);
 		expect(error.message).toBe(`${REFUSED}: a web page (HTML) in place of JSON`);
-		expect(error.facts.advice).toMatch(/^Fix the request/);
-		expect(error.facts.advice.replace(/^.*unchanged\. /, '')).toMatch(WEB_PAGE);
+		expect(error.details.advice).toMatch(/^Fix the request/);
+		expect(error.details.advice.replace(/^.*unchanged\. /, '')).toMatch(WEB_PAGE);
 	});
 
 	test('that is JSON is read, though its type says HTML', async () => {
@@ -86,8 +86,8 @@ describe('an error’s body', () => {
 		const nasty = 'one\r\ntwo\u0000\u001b[31mred\u202eright to left\u2028line\u0085x';
 		for (const said of [nasty, nasty + 'y'.repeat(1e6)]) {
 			for (const body of [said, { error: { type: said, code: said, message: said } }]) {
-				const { message, facts } = await errorOf(reply(400, body));
-				const text = [message, facts.type, facts.code].join('');
+				const { message, details } = await errorOf(reply(400, body));
+				const text = [message, details.type, details.code].join('');
 				// eslint-disable-next-line no-control-regex
 				expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
 				expect(message).toContain('one two [31mred right to left line x');
@@ -106,13 +106,15 @@ describe('an error’s body', () => {
 			const error = await errorOf(reply(400, body, { 'x-request-id': `req ${KEY}` }));
 			for (const secret of [KEY, KEY.slice(0, 10), encodeURIComponent(KEY).slice(0, 12)])
 				expect(shown(error)).not.toContain(secret);
-			expect(error.facts.requestId).toBe('req [API key]');
+			expect(error.details.requestId).toBe('req [API key]');
 		}
 	});
 
 	test('has the request’s ID beside it, of bounded length', async () => {
-		const { facts } = await errorOf(reply(400, '', { 'x-request-id': ['r'.repeat(500), 'other'] }));
-		expect(facts.requestId).toMatch(/^r{100,200}…$/);
+		const { details } = await errorOf(
+			reply(400, '', { 'x-request-id': ['r'.repeat(500), 'other'] }),
+		);
+		expect(details.requestId).toMatch(/^r{100,200}…$/);
 	});
 });
 
@@ -124,7 +126,7 @@ test.each([
 	['there is no space before the ellipsis', 'abcdefghi jkl', 'abcdefghi…'],
 	['only the beginning of a text is looked at', `${' '.repeat(40)}x`, ''],
 ])('in a quote %s', (_, text, quote) => {
-	expect(quotable(text, 10)).toBe(quote);
+	expect(sanitizeForMessage(text, 10)).toBe(quote);
 });
 
 describe('a success body', () => {
@@ -156,22 +158,22 @@ describe('a success body', () => {
 	])('that %s is an error which says so', async (_, answer, says) => {
 		const headers = { ...answer.headers, 'x-request-id': 'r1' };
 		const error = await errorOf({ ...answer, headers });
-		expect(error).toBeInstanceOf(AnswerError);
+		expect(error).toBeInstanceOf(InvalidResponseError);
 		expect(error.message).toBe(says);
 		const isHtml = says === PAGE;
-		const facts = { httpStatus: answer.status, requestId: 'r1', retryable: !isHtml };
-		expect(error.facts).toMatchObject(facts);
-		expect(error.facts.advice).toMatch(isHtml ? WEB_PAGE : /^The address may not be that/);
-		expect(error.facts.advice).toMatch(/(^|\. )The address may not be that of a gateway/);
+		const details = { httpStatus: answer.status, requestId: 'r1', retryable: !isHtml };
+		expect(error.details).toMatchObject(details);
+		expect(error.details.advice).toMatch(isHtml ? WEB_PAGE : /^The address may not be that/);
+		expect(error.details.advice).toMatch(/(^|\. )The address may not be that of a gateway/);
 	});
 
 	test.each([
 		['response', /^The request may have been executed and charged/],
 		['image', /^An image task may exist/],
 	] as const)('that can’t be used warns of paying twice for a %s', async (kind, warning) => {
-		const { facts } = await errorOf(reply(200, 'nonsense'), kind);
-		expect(facts.advice).toMatch(warning);
-		expect(facts).toMatchObject({ retryable: false, inDoubt: true });
+		const { details } = await errorOf(reply(200, 'nonsense'), kind);
+		expect(details.advice).toMatch(warning);
+		expect(details).toMatchObject({ retryable: false, maybeExecuted: true });
 	});
 
 	test('that is quoted is bounded, cleaned and free of the key', async () => {
@@ -190,7 +192,7 @@ describe('a checked answer', () => {
 		const text =
 			'{"data":[{"id":"m","caps":{"x":1},"__proto__":{"bad":1}}],"next":null,"__proto__":{"bad":1}}';
 		const { json } = await answerOf(reply(200, text));
-		const list = checkAnswer(modelListSchema, answer(json), MODELS);
+		const list = checkReply(modelListSchema, answer(json), MODELS);
 		expect(list).toMatchObject({ data: [{ id: 'm', caps: { x: 1 } }], next: null });
 		for (const object of [{}, list, list.data[0]]) expect(object).not.toHaveProperty('bad');
 	});
@@ -211,17 +213,17 @@ describe('a checked answer', () => {
 		['output of another type', responseSchema, { ...OK, output: 'hi' }, 'field "output"'],
 		['an item without type', responseSchema, { ...OK, output: [{}] }, 'field "output[0].type"'],
 	] as const)('with %s names the path', (_, schema, json, path) => {
-		const check = () => checkAnswer(schema, answer(json), { what: 'thing', kind: 'response' });
+		const check = () => checkReply(schema, answer(json), { what: 'thing', kind: 'response' });
 		const error = refusalOf(check);
-		expect(error).toBeInstanceOf(AnswerError);
+		expect(error).toBeInstanceOf(InvalidResponseError);
 		expect(error.message).toContain(`The gateway’s thing is not as expected: ${path}`);
-		expect(error.facts).toMatchObject({ httpStatus: 200, requestId: 'req_9', retryable: false });
-		expect(error.facts.advice).toContain('Check the usage');
+		expect(error.details).toMatchObject({ httpStatus: 200, requestId: 'req_9', retryable: false });
+		expect(error.details.advice).toContain('Check the usage');
 	});
 
 	test('of a read may be asked for again', () => {
-		const { facts } = refusalOf(() => checkAnswer(modelListSchema, answer({}), MODELS));
-		expect(facts).toMatchObject({ retryable: true });
-		expect(facts.inDoubt).toBeUndefined();
+		const { details } = refusalOf(() => checkReply(modelListSchema, answer({}), MODELS));
+		expect(details).toMatchObject({ retryable: true });
+		expect(details.maybeExecuted).toBeUndefined();
 	});
 });

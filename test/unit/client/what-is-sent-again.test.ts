@@ -1,5 +1,5 @@
 import fc from '../../support/fast-check';
-import { NetworkError, StatusError } from '../../../nodes/shared/api/errors/errors';
+import { NetworkError, ApiError } from '../../../nodes/shared/api/errors/errors';
 import { request } from '../../../nodes/shared/api/http/request';
 import { RETRY_TABLE, statusOutcome, type RequestKind } from '../../../nodes/shared/api/http/retry';
 import type { FaultKind } from '../../../nodes/shared/api/http/transport';
@@ -71,12 +71,12 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 		expect(sent).toHaveLength(sends[column]!);
 		expect(error.message).toMatch(title);
 		const doubt = executed === 'maybe' ? DOUBT[kind] : '';
-		expect(error.facts.advice.slice(0, doubt.length)).toBe(doubt);
-		const rest = error.facts.advice.slice(doubt.length).replace(/^ .*? again\. /, '');
+		expect(error.details.advice.slice(0, doubt.length)).toBe(doubt);
+		const rest = error.details.advice.slice(doubt.length).replace(/^ .*? again\. /, '');
 		expect(rest).toMatch(advice);
 		expect(rest).not.toContain('charged');
-		expect(error.facts).toMatchObject({ retryable: doubt === '' && sends[column]! > 1 });
-		expect(error.facts.inDoubt).toBe(doubt === '' ? undefined : true);
+		expect(error.details).toMatchObject({ retryable: doubt === '' && sends[column]! > 1 });
+		expect(error.details.maybeExecuted).toBe(doubt === '' ? undefined : true);
 		return error;
 	}
 
@@ -85,11 +85,11 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 			const said = { type: 'SOME_TYPE', code: 'some_code', message: 'said so' };
 			const always = reply(status, { error: said }, { 'x-request-id': 'req_7' });
 			const error = await expectFailure(always, outcome);
-			expect(error).toBeInstanceOf(StatusError);
+			expect(error).toBeInstanceOf(ApiError);
 			expect(error.message).toContain(`(HTTP ${status}): said so`);
 			const { type, code } = said;
 			const facts = { httpStatus: status, type, code, requestId: 'req_7', retryAfter: undefined };
-			expect(error.facts).toMatchObject(facts);
+			expect(error.details).toMatchObject(facts);
 		}
 	});
 
@@ -97,7 +97,7 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 		const error = await expectFailure(fault(fails, code), outcome);
 		expect(error).toBeInstanceOf(NetworkError);
 		expect(error.message).toContain(`(${code})`);
-		expect(error.facts.httpStatus).toBeUndefined();
+		expect(error.details.httpStatus).toBeUndefined();
 	});
 
 	test('is refused first, then lost: the doubt decides, not the retries left', async () => {
@@ -205,7 +205,7 @@ test.each([[[503, 500, 503, 500]], [[500, 503, 429, 500]], [[500, 500]], [[503, 
 	async (statuses) => {
 		const script = statuses.map((status) => reply(status));
 		const { error, sent } = await fail(script, sending('response'), { maxRetries: 9 });
-		expect(error.facts.httpStatus).toBe(500);
+		expect(error.details.httpStatus).toBe(500);
 		expect(sent).toHaveLength(statuses.length);
 	},
 );

@@ -123,7 +123,7 @@ describe('A file of an item', () => {
 		const { context } = contextWith({ none: inMemory(Buffer.alloc(0)) });
 		await expect(readInputFile(context, 0, reference, FIELD)).rejects.toMatchObject({
 			message,
-			facts: { retryable: false, advice: expect.stringMatching(/\.$/) as string },
+			details: { retryable: false, advice: expect.stringMatching(/\.$/) as string },
 		});
 	});
 });

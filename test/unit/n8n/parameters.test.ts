@@ -1,7 +1,7 @@
-import { InputError } from '../../../nodes/shared/api/errors/errors';
+import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import {
 	jsonObjectParameter,
-	onlySet,
+	omitUndefined,
 	secondsParameter,
 	withExtraBody,
 } from '../../../nodes/shared/n8n/fields/parameters';
@@ -29,7 +29,7 @@ describe('a duration in seconds', () => {
 		[5_000_000, 'Timeout is longer than 24 days'],
 	])('%j is refused by the name of its field', (value, message) => {
 		const error = refusalOf(() => secondsParameter(value, 'Timeout', 60));
-		expect(error).toBeInstanceOf(InputError);
+		expect(error).toBeInstanceOf(ValidationError);
 		expect(error.message).toBe(message);
 	});
 });
@@ -42,7 +42,7 @@ test('JSON that does not parse is told in the platform’s words, on one line', 
 
 test('what is not set is not sent, what is false or 0 is', () => {
 	const fields = { a: undefined, b: null, c: '', d: false, e: 0, f: [] };
-	expect(onlySet(fields)).toEqual({ d: false, e: 0, f: [] });
+	expect(omitUndefined(fields)).toEqual({ d: false, e: 0, f: [] });
 });
 
 test('an extra body wins, and adds to objects that were set', () => {

@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { AnswerError, ModelAccessError } from '../../../shared/api/errors/errors';
+import { InvalidResponseError, ModelAccessError } from '../../../shared/api/errors/errors';
 import type { Client } from '../../../shared/api/http/request';
 import {
 	checkResponseRequest,
@@ -7,12 +7,12 @@ import {
 	createResponse,
 } from '../../../shared/api/responses/response';
 import type { CreatedResponse } from '../../../shared/api/responses/created-response';
-import { incompleteReason } from '../../../shared/api/responses/incomplete';
+import { getIncompleteReason } from '../../../shared/api/responses/incomplete';
 import { inputFromJson } from '../../../shared/api/responses/response-input';
-import { outputText, simplifyResponse } from '../../../shared/api/responses/response-output';
+import { getOutputText, simplifyResponse } from '../../../shared/api/responses/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
-import type { PaidWork } from '../../../shared/n8n/runner/resume-store';
+import type { SavedWork } from '../../../shared/n8n/runner/resume-store';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import {
 	concurrencyOption,
@@ -26,9 +26,9 @@ import {
 	responseTimeoutOption,
 	readResponseBounds,
 } from '../../../shared/n8n/fields/response-options';
-import { messageRows, messagesOf } from './message-rows';
-import { answerPictures, picturesFieldOption } from './answer-pictures';
-import { bodyFieldsOf, requestBodyOptions } from './request-options';
+import { messageRows, readMessages } from './message-rows';
+import { getAnswerImages, imagesFieldOption } from './answer-images';
+import { readBodyFields, requestBodyOptions } from './request-options';
 
 const INPUT_FIELD = 'Input (JSON)';
 
@@ -91,7 +91,7 @@ export const create: Operation = {
 		},
 		optionsCollection(
 			...requestBodyOptions,
-			picturesFieldOption,
+			imagesFieldOption,
 			responseTimeoutOption,
 			idleTimeoutOption,
 			maxRetriesOption,
@@ -102,18 +102,18 @@ export const create: Operation = {
 		const onText = item.beginStream();
 		const body = checkResponseRequest({
 			model: item.parameter('model'),
-			input: await inputOf(item),
-			...bodyFieldsOf(item),
+			input: await readInput(item),
+			...readBodyFields(item),
 		});
 		const client = item.client(readResponseBounds(item.options));
 		const idleMs = idleTimeoutOption.read(item.options);
-		const earlier = item.earlier(body);
+		const earlier = item.restore(body);
 		const created =
 			earlier?.kind === 'answer'
 				? answeredBefore(client, earlier)
 				: await ask(item, client, body, { idleMs, onText });
 		const output = await delivered(item, created, body);
-		item.paid({
+		item.save({
 			kind: 'answer',
 			json: created.json as IDataObject,
 			requestId: created.requestId,
@@ -138,7 +138,7 @@ async function ask(
  */
 function answeredBefore(
 	client: Client,
-	{ json, requestId }: Extract<PaidWork, { kind: 'answer' }>,
+	{ json, requestId }: Extract<SavedWork, { kind: 'answer' }>,
 ): CreatedResponse {
 	const reply = { status: 200, headers: {}, body: '' };
 	return createdResponse(client, { json, reply, requestId });
@@ -154,7 +154,7 @@ async function delivered(
 		hintAt(item, created);
 		const json =
 			item.parameter('simplify') === false ? created.json : simplifyResponse(created, body);
-		const binary = await answerPictures(item, created);
+		const binary = await getAnswerImages(item, created);
 		return [{ json: json as IDataObject, ...(binary && { binary }) }];
 	} catch (error) {
 		throw undelivered(error, created);
@@ -163,19 +163,22 @@ async function delivered(
 
 function undelivered(error: unknown, { response, requestId }: CreatedResponse): ModelAccessError {
 	if (error instanceof ModelAccessError) return error;
-	return new AnswerError(`The answer could not be handed on: ${(error as Error).message}`, {
-		advice: 'The answer was paid for; its text is in the error’s details.',
-		retryable: false,
-		charged: true,
-		requestId,
-		partialText: outputText(response),
-	});
+	return new InvalidResponseError(
+		`The answer could not be handed on: ${(error as Error).message}`,
+		{
+			advice: 'The answer was paid for; its text is in the error’s details.',
+			retryable: false,
+			charged: true,
+			requestId,
+			partialText: getOutputText(response),
+		},
+	);
 }
 
-async function inputOf(item: ItemScope): Promise<unknown> {
+async function readInput(item: ItemScope): Promise<unknown> {
 	switch (item.parameter('inputType')) {
 		case 'messages':
-			return await messagesOf(item);
+			return await readMessages(item);
 		case 'json':
 			return inputFromJson(item.parameter('inputJson'), INPUT_FIELD, (text) =>
 				jsonParameter(text, INPUT_FIELD),
@@ -186,7 +189,7 @@ async function inputOf(item: ItemScope): Promise<unknown> {
 }
 
 function hintAt({ context, index }: ItemScope, { response }: CreatedResponse): void {
-	const reason = incompleteReason(response);
+	const reason = getIncompleteReason(response);
 	if (reason === undefined) return;
 	context.addExecutionHints({
 		message: `Item ${index}: ${reason}`,

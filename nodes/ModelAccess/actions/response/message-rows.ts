@@ -1,5 +1,5 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { InputError } from '../../../shared/api/errors/errors';
+import { ValidationError } from '../../../shared/api/errors/errors';
 import {
 	textPart,
 	type ContentPart,
@@ -141,31 +141,35 @@ export const messageRows: INodeProperties = {
 
 /**
  * Reads the rows as input items, their files as data URLs.
- * @throws {InputError} names the row
+ * @throws {ValidationError} names the row
  */
-export async function messagesOf(item: ItemScope): Promise<Message[]> {
+export async function readMessages(item: ItemScope): Promise<Message[]> {
 	const { message: rows } = (item.parameter('messages') ?? {}) as { message?: IDataObject[] };
 	if (!Array.isArray(rows) || rows.length === 0) {
-		throw new InputError('Messages', 'has no message', 'Add a message for the model to answer to.');
+		throw new ValidationError(
+			'Messages',
+			'has no message',
+			'Add a message for the model to answer to.',
+		);
 	}
 	const messages: Message[] = [];
 	for (const [index, row] of rows.entries()) {
-		messages.push(await messageOf(item, row, `Message ${index + 1}`));
+		messages.push(await readMessage(item, row, `Message ${index + 1}`));
 	}
 	return messages;
 }
 
-async function messageOf(item: ItemScope, row: IDataObject, name: string): Promise<Message> {
+async function readMessage(item: ItemScope, row: IDataObject, name: string): Promise<Message> {
 	const role = (row.role ?? 'user') as Role;
 	const text = rowText(row.text, name);
 	if (row.type !== 'image' && row.type !== 'file') {
 		if (text.trim() === '') {
-			throw new InputError(name, 'is empty', 'Enter its text, or remove the message.');
+			throw new ValidationError(name, 'is empty', 'Enter its text, or remove the message.');
 		}
 		return { role, content: text };
 	}
 	if (role !== 'user') {
-		throw new InputError(
+		throw new ValidationError(
 			name,
 			`has the role ${role} and ${row.type === 'image' ? 'an image' : 'a file'}`,
 			'Only a user’s message can hold images and files. Set its role to User.',
@@ -176,11 +180,11 @@ async function messageOf(item: ItemScope, row: IDataObject, name: string): Promi
 	return { role, content: [...(text.trim() === '' ? [] : [textPart(role, text)]), ...parts] };
 }
 
-/** @throws {InputError} an expression yields something that is no text */
+/** @throws {ValidationError} an expression yields something that is no text */
 function rowText(value: unknown, name: string): string {
 	if (value === undefined || value === null) return '';
 	if (typeof value === 'object') {
-		throw new InputError(
+		throw new ValidationError(
 			name,
 			'is not a text',
 			'Its expression yields an object or a list. Choose one field of it, or use JSON.stringify().',
@@ -201,7 +205,7 @@ async function imageParts(item: ItemScope, row: IDataObject, name: string): Prom
 	for (const reference of binaryReferences(row.binaryPropertyNames, field)) {
 		const file = await readInputFile(item.context, item.index, reference, field);
 		if (!file.image) {
-			throw new InputError(
+			throw new ValidationError(
 				field,
 				`"${referenceName(reference)}" is not an image but ${file.mimeType}`,
 				'Set the message’s content to File for other files, or choose a field with an image.',
@@ -212,11 +216,11 @@ async function imageParts(item: ItemScope, row: IDataObject, name: string): Prom
 	return parts;
 }
 
-/** @throws {InputError} it is no address of an image */
+/** @throws {ValidationError} it is no address of an image */
 function imageAddress(value: unknown, field: string): string {
 	const address = typeof value === 'string' ? value.trim() : '';
 	if (/^(https?:\/\/|data:image\/)/i.test(address)) return address;
-	throw new InputError(
+	throw new ValidationError(
 		field,
 		address === '' ? 'is empty' : 'is no address of an image',
 		'Enter an address that begins with https:// or data:image/.',

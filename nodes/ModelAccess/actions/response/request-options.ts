@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { parseToolChoice } from '../../../shared/api/responses/tool-choice';
-import { InputError } from '../../../shared/api/errors/errors';
+import { ValidationError } from '../../../shared/api/errors/errors';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 import type { Option } from '../../../shared/n8n/fields/define-option';
 import { extraBodyOption } from '../../../shared/n8n/fields/options';
@@ -8,12 +8,12 @@ import {
 	jsonListParameter,
 	jsonObjectParameter,
 	jsonParameter,
-	onlySet,
+	omitUndefined,
 	withExtraBody,
 } from '../../../shared/n8n/fields/parameters';
 import {
 	maxOutputTokensOption,
-	modelFieldsOf,
+	readModelFields,
 	reasoningEffortOption,
 	serviceTierOption,
 	storeOption,
@@ -175,13 +175,13 @@ export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
 
 /**
  * The body fields that were set, each under the gateway's name, and the extra body last.
- * @throws {InputError} names the option
+ * @throws {ValidationError} names the option
  */
-export function bodyFieldsOf({ options }: ItemScope): Record<string, unknown> {
+export function readBodyFields({ options }: ItemScope): Record<string, unknown> {
 	return withExtraBody(
-		onlySet({
-			...modelFieldsOf(options),
-			include: listOf(options.include),
+		omitUndefined({
+			...readModelFields(options),
+			include: readList(options.include),
 			instructions: options.instructions,
 			metadata: unlessEmpty(jsonObjectParameter(options.metadata, 'Metadata')),
 			parallel_tool_calls: options.parallelToolCalls,
@@ -199,7 +199,7 @@ function unlessEmpty(fields: Record<string, unknown>): Record<string, unknown> |
 	return Object.keys(fields).length > 0 ? fields : undefined;
 }
 
-function listOf(value: unknown): unknown[] | undefined {
+function readList(value: unknown): unknown[] | undefined {
 	const list = Array.isArray(value)
 		? (value as unknown[])
 		: String(value ?? '')
@@ -216,7 +216,7 @@ function outputFormat(value: unknown): Record<string, unknown> | undefined {
 	const { type = 'json_schema', name = 'answer', schema, strict = true } = format;
 	if (type !== 'json_schema') return { format: { type } };
 	if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name)) {
-		throw new InputError(
+		throw new ValidationError(
 			'Schema Name',
 			'is not a name',
 			'Use letters, digits, hyphens and underscores, 64 at most.',
@@ -224,7 +224,11 @@ function outputFormat(value: unknown): Record<string, unknown> | undefined {
 	}
 	const parsed = jsonObjectParameter(schema, 'Schema');
 	if (Object.keys(parsed).length === 0) {
-		throw new InputError('Schema', 'is empty', 'Enter a JSON Schema that describes the answer.');
+		throw new ValidationError(
+			'Schema',
+			'is empty',
+			'Enter a JSON Schema that describes the answer.',
+		);
 	}
 	return { format: { type, name, schema: parsed, strict } };
 }

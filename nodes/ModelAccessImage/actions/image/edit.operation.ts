@@ -1,5 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import { InputError } from '../../../shared/api/errors/errors';
+import { ValidationError } from '../../../shared/api/errors/errors';
 import { editForm, imageAddresses } from '../../../shared/api/images/image-edit';
 import { hasAlpha, PNG_ALPHA_BYTES } from '../../../shared/api/images/png-alpha';
 import {
@@ -133,9 +133,10 @@ async function fromBinary(item: ItemScope): Promise<Submission> {
 	};
 }
 
-/** @throws {InputError} there are several */
+/** @throws {ValidationError} there are several */
 function onlyOne<T>(found: T[], field: string): T {
-	if (found.length > 1) throw new InputError(field, 'names several', 'An edit takes one mask.');
+	if (found.length > 1)
+		throw new ValidationError(field, 'names several', 'An edit takes one mask.');
 	return found[0]!;
 }
 
@@ -144,7 +145,7 @@ const EDITABLE = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
 async function editableImage(item: ItemScope, reference: BinaryReference): Promise<InputFile> {
 	const file = await readInputFile(item.context, item.index, reference, IMAGE_FIELD);
 	if (!EDITABLE.includes(file.image?.mimeType ?? '')) {
-		throw new InputError(
+		throw new ValidationError(
 			IMAGE_FIELD,
 			`"${referenceName(reference)}" is ${file.image ? `a file of type ${file.image.mimeType}` : 'not an image'}`,
 			'Its bytes have to be those of a PNG, JPEG, WebP or GIF file, whatever its name says.',
@@ -158,7 +159,7 @@ async function maskImage(item: ItemScope, reference: BinaryReference): Promise<I
 	const start = new Uint8Array(await file.bytes.slice(0, PNG_ALPHA_BYTES).arrayBuffer());
 	const isPng = file.image?.mimeType === 'image/png';
 	if (!isPng || !hasAlpha(start)) {
-		throw new InputError(
+		throw new ValidationError(
 			MASK_FIELD,
 			`"${referenceName(reference)}" is ${isPng ? 'a PNG without transparency' : 'not a PNG'}`,
 			'A mask is a PNG with an alpha channel, whose transparent parts are edited.',

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { checkImageRequest, type ImageRequest } from '../../../shared/api/images/image-request';
 import { defineOption, type Option } from '../../../shared/n8n/fields/define-option';
 import { concurrencyOption, extraBodyOption } from '../../../shared/n8n/fields/options';
-import { onlySet, optionalNumber } from '../../../shared/n8n/fields/parameters';
+import { omitUndefined, optionalNumber } from '../../../shared/n8n/fields/parameters';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 import {
 	binaryPropertyField,
@@ -110,7 +110,7 @@ export const submitOptions: Array<INodeProperties | Option<unknown>> = [
 export function readImageRequest(item: ItemScope, own: Record<string, unknown> = {}): ImageRequest {
 	const { options } = item;
 	return checkImageRequest({
-		...onlySet({
+		...omitUndefined({
 			model: item.parameter('model'),
 			prompt: item.parameter('prompt'),
 			...own,

@@ -11,7 +11,7 @@ import {
 	readFileSettings,
 	requestOptions,
 } from '../../fields';
-import { downloaderOf, taskOutput } from '../../wait';
+import { createDownloader, taskOutput } from '../../wait';
 import { readTaskId, taskIdField } from './fields';
 
 /** Task → Get: `GET /v1/images/tasks/<task_id>`, once. */
@@ -31,8 +31,8 @@ export const get: Operation = {
 		const client = item.client(readBounds(item));
 		const files = readFileSettings(item);
 		const seen = await pollImageTask(client, taskId);
-		item.accepted(taskId);
+		item.onTaskAccepted(taskId);
 		if (seen.task.status !== 'completed') return [taskOutput(taskId, seen)];
-		return await downloadImages(downloaderOf(item, client), seen.task, { taskId }, files);
+		return await downloadImages(createDownloader(item, client), seen.task, { taskId }, files);
 	},
 };

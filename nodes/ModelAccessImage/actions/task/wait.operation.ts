@@ -1,5 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import type { Observation } from '../../../shared/api/images/task';
+import type { PollResult } from '../../../shared/api/images/task';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';
 import {
@@ -15,7 +15,7 @@ import {
 import { progressReport, waitAndDownload } from '../../wait';
 import { readTaskId, taskIdField } from './fields';
 
-/** Task → Wait: polls a task that was submitted before, then downloads its pictures. */
+/** Task → Wait: polls a task that was submitted before, then downloads its images. */
 export const wait: Operation = {
 	value: 'wait',
 	name: 'Wait',
@@ -33,8 +33,8 @@ export const wait: Operation = {
 		const wait = readWaitSettings(item);
 		const files = readFileSettings(item);
 		const report = progressReport(item, taskId);
-		const onPoll = (seen: Observation) => {
-			item.accepted(taskId);
+		const onPoll = (seen: PollResult) => {
+			item.onTaskAccepted(taskId);
 			report(seen);
 		};
 		return await waitAndDownload(item, client, { origin: { taskId }, wait, files, onPoll });

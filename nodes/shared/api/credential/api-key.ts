@@ -1,4 +1,4 @@
-import { InputError } from '../errors/errors';
+import { ValidationError } from '../errors/errors';
 
 const FIELD = 'API Key';
 const ADVICE = 'Copy the key again from the gateway’s console and paste it alone.';
@@ -23,21 +23,21 @@ const FAULTS: Array<[RegExp, string]> = [
  *
  * @param input as pasted into the credential
  * @returns the key as the `Authorization` header carries it
- * @throws {InputError} that names the fault and never shows the key
+ * @throws {ValidationError} that names the fault and never shows the key
  * @see contract, "Authentication" 1 and 2
  */
 export function normalizeApiKey(input: string): string {
 	const trimmed = input.trim();
 	if (trimmed.length > LONGEST) {
-		throw new InputError(FIELD, `is longer than ${LONGEST} characters`, ADVICE);
+		throw new ValidationError(FIELD, `is longer than ${LONGEST} characters`, ADVICE);
 	}
 	const unquoted = withoutQuotes(trimmed);
 	const bare = unquoted.text.replace(/^bearer\s+/i, '').trim();
 	const key = unquoted.found ? bare : withoutQuotes(bare).text;
 
-	if (key === '' || /^bearer$/i.test(key)) throw new InputError(FIELD, 'is empty', ADVICE);
+	if (key === '' || /^bearer$/i.test(key)) throw new ValidationError(FIELD, 'is empty', ADVICE);
 	const fault = FAULTS.find(([pattern]) => pattern.test(key));
-	if (fault) throw new InputError(FIELD, fault[1], ADVICE);
+	if (fault) throw new ValidationError(FIELD, fault[1], ADVICE);
 	return key;
 }
 

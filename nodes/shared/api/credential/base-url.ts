@@ -1,4 +1,4 @@
-import { InputError } from '../errors/errors';
+import { ValidationError } from '../errors/errors';
 
 const FIELD = 'Base URL';
 /** Characters of the longest address that servers and proxies commonly take. */
@@ -16,22 +16,22 @@ const ENDPOINTS = /^(models|responses|images|chat|messages|completions)$/i;
  *
  * @param input as typed into the credential
  * @returns the base address: origin, path prefix and `/v1` exactly once, no slash at the end
- * @throws {InputError} no host; a query or fragment; a user name; neither https nor http on
+ * @throws {ValidationError} no host; a query or fragment; a user name; neither https nor http on
  * loopback
  * @see contract, introduction (`/v1` exactly once) and "Authentication" 7 (TLS)
  */
 export function normalizeBaseUrl(input: string): string {
 	const text = input.trim();
-	if (text === '') throw new InputError(FIELD, 'is empty', EXAMPLE);
+	if (text === '') throw new ValidationError(FIELD, 'is empty', EXAMPLE);
 	if (text.length > LONGEST) {
-		throw new InputError(FIELD, `is longer than ${LONGEST} characters`, EXAMPLE);
+		throw new ValidationError(FIELD, `is longer than ${LONGEST} characters`, EXAMPLE);
 	}
 	// eslint-disable-next-line no-control-regex
 	if (/[\s\u0000-\u001f\u007f\\]/.test(text)) {
-		throw new InputError(FIELD, 'contains a space, a backslash or a line break', EXAMPLE);
+		throw new ValidationError(FIELD, 'contains a space, a backslash or a line break', EXAMPLE);
 	}
 	if (/[?#]/.test(text)) {
-		throw new InputError(
+		throw new ValidationError(
 			FIELD,
 			'contains a query or a fragment (? or #)',
 			'Remove everything from the ? or # on; the key belongs into the API Key field.',
@@ -40,7 +40,7 @@ export function normalizeBaseUrl(input: string): string {
 
 	const url = parse(text);
 	if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-		throw new InputError(
+		throw new ValidationError(
 			FIELD,
 			'uses http, which would send the key unencrypted',
 			'Use https. Plain http is allowed for a gateway on this machine only (localhost).',
@@ -63,11 +63,11 @@ function parse(text: string): URL {
 	const [, schemes = '', rest = ''] = /^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i.exec(text) ?? [];
 	const scheme = schemes.split('://').at(-2)?.toLowerCase();
 	if (scheme !== undefined && scheme !== 'https' && scheme !== 'http') {
-		throw new InputError(FIELD, `uses ${scheme}, which is not a web address`, EXAMPLE);
+		throw new ValidationError(FIELD, `uses ${scheme}, which is not a web address`, EXAMPLE);
 	}
 	const authority = rest.split('/')[0] ?? '';
 	if (authority.includes('@')) {
-		throw new InputError(
+		throw new ValidationError(
 			FIELD,
 			'contains a user name',
 			'Remove the part before the @; the key belongs into the API Key field.',
@@ -77,11 +77,11 @@ function parse(text: string): URL {
 		scheme === undefined
 			? /^(localhost|[^:]+\.[^:]+|\[.+\])(:\d+)?$/i.test(authority)
 			: authority.replace(/:\d*$/, '') !== '';
-	if (!isHost) throw new InputError(FIELD, 'names no host', EXAMPLE);
+	if (!isHost) throw new ValidationError(FIELD, 'names no host', EXAMPLE);
 	const address = `${scheme ?? 'https'}://${rest}`;
 	const url = URL.canParse(address) ? new URL(address) : undefined;
 	if (!url || isRewritten(authority, url)) {
-		throw new InputError(FIELD, 'is not a valid address', EXAMPLE);
+		throw new ValidationError(FIELD, 'is not a valid address', EXAMPLE);
 	}
 	return url;
 }

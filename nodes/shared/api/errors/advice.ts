@@ -1,4 +1,4 @@
-const CONTROLS = [
+const OPTION_NAMES = [
 	'Concurrency',
 	'Idle Timeout',
 	'Max File Size',
@@ -8,26 +8,26 @@ const CONTROLS = [
 ] as const;
 
 /** A field or an option that an advice may name, as users see it. */
-export type Control = (typeof CONTROLS)[number];
+export type OptionName = (typeof OPTION_NAMES)[number];
 
 /** All of them, for texts that speak to everybody. */
-export const EVERY_CONTROL: ReadonlySet<string> = new Set(CONTROLS);
+export const ALL_OPTION_NAMES: ReadonlySet<string> = new Set(OPTION_NAMES);
 
 /** What a user can do: a sentence, or one that is of use only where there is a control for it. */
-export type Sentence = string | { having: Control; say: string };
+export type Sentence = string | { ifOption: OptionName; text: string };
 
 /** What a user can do about a failure, sentence by sentence. */
 export type Advice = readonly Sentence[];
 
 /**
  * Advice as a text that names no control which its reader does not have.
- * @param controls the controls at hand, by the names that users see; absent: none
+ * @param optionNames the fields and options at hand, by the names that users see; absent: none
  */
-export function adviceFor(advice: Advice, controls: ReadonlySet<string> = new Set()): string {
+export function formatAdvice(advice: Advice, optionNames: ReadonlySet<string> = new Set()): string {
 	return advice
 		.flatMap((sentence) => {
 			if (typeof sentence === 'string') return sentence;
-			return controls.has(sentence.having) ? sentence.say : [];
+			return optionNames.has(sentence.ifOption) ? sentence.text : [];
 		})
 		.filter(Boolean)
 		.join(' ');

@@ -1,5 +1,5 @@
 /** What is known about a failure beside its message; all of it may be shown to the user. */
-export interface FailureFacts {
+export interface ErrorDetails {
 	/** What the user can do about it, in sentences. */
 	readonly advice: string;
 	/** Whether sending the same again later is safe and may help. */
@@ -18,7 +18,7 @@ export interface FailureFacts {
 	/** Seconds that the gateway asked to wait. */
 	readonly retryAfter?: number;
 	/** Whether a request that may cost may have been executed, although nothing came of it. */
-	readonly inDoubt?: boolean;
+	readonly maybeExecuted?: boolean;
 	/** Whether the request was executed, and may be charged, although nothing usable came of it. */
 	readonly charged?: boolean;
 	/** Whether no time was left to wait as long as was asked. */
@@ -34,7 +34,7 @@ export interface FailureFacts {
 export class ModelAccessError extends Error {
 	constructor(
 		message: string,
-		readonly facts: FailureFacts,
+		readonly details: ErrorDetails,
 	) {
 		super(message);
 		this.name = new.target.name;
@@ -44,24 +44,24 @@ export class ModelAccessError extends Error {
 	 * The same failure with more known about it: a new error of the same class.
 	 * @param learned wins over what was known; a value that is undefined counts as not given
 	 */
-	with(learned: Partial<FailureFacts>, message = this.message): this {
+	with(learned: Partial<ErrorDetails>, message = this.message): this {
 		const given = Object.entries(learned).filter(([, value]) => value !== undefined);
-		const facts = { ...this.facts, ...Object.fromEntries(given) };
-		// Past the constructors of subclasses, which make the message and facts of a new failure.
-		return Reflect.construct(ModelAccessError, [message, facts], this.constructor) as this;
+		const details = { ...this.details, ...Object.fromEntries(given) };
+		// Past the constructors of subclasses, which make the message and details of a new failure.
+		return Reflect.construct(ModelAccessError, [message, details], this.constructor) as this;
 	}
 
 	/** The same failure, about a task that the gateway had accepted before. */
 	withTaskId(taskId: string, imageUrls?: readonly string[]): this {
 		return this.with({
-			taskId: this.facts.taskId ?? taskId,
-			...(imageUrls?.length && { imageUrls: this.facts.imageUrls ?? imageUrls }),
+			taskId: this.details.taskId ?? taskId,
+			...(imageUrls?.length && { imageUrls: this.details.imageUrls ?? imageUrls }),
 		});
 	}
 }
 
 /** Something was refused before anything was sent. */
-export class InputError extends ModelAccessError {
+export class ValidationError extends ModelAccessError {
 	/**
 	 * @param field the name that the user sees on the field, such as `Base URL`
 	 * @param problem one sentence without the field's name: `is empty`
@@ -75,24 +75,24 @@ export class InputError extends ModelAccessError {
 		super(`${field} ${problem}`, { advice, retryable: false });
 	}
 
-	override with(learned: Partial<FailureFacts>, message?: string): this {
+	override with(learned: Partial<ErrorDetails>, message?: string): this {
 		return Object.assign(super.with(learned, message), { field: this.field });
 	}
 }
 
 /** The gateway answered with an error status (contract, "Errors"). */
-export class StatusError extends ModelAccessError {}
+export class ApiError extends ModelAccessError {}
 
 /** No usable reply came: the connection failed, was lost, or timed out. */
 export class NetworkError extends ModelAccessError {}
 
 /** A reply came with a success status, but its content is not what the contract says. */
-export class AnswerError extends ModelAccessError {}
+export class InvalidResponseError extends ModelAccessError {}
 
 /** A streamed answer broke off, or the gateway said in it that it failed. */
 export class StreamError extends ModelAccessError {}
 
-/** The task ended without a picture, or the waiting for it did. */
+/** The task ended without an image, or the waiting for it did. */
 export class TaskError extends ModelAccessError {}
 
 /** The gateway does not know the task: it never was, has expired, or belongs to another key. */
@@ -101,13 +101,13 @@ export class UnknownTaskError extends TaskError {}
 /** The gateway says that the task failed: there is nothing to fetch, now or later. */
 export class FailedTaskError extends TaskError {}
 
-/** The picture could not be fetched from where the gateway stored it. */
+/** The image could not be fetched from where the gateway stored it. */
 export class DownloadError extends ModelAccessError {}
 
 const SENT_BEFORE_CANCEL = 'The execution was canceled after a request had been sent';
 
 /** The execution was canceled, or its batch had failed. Nothing was sent after that. */
-export class CancelledError extends ModelAccessError {
+export class CanceledError extends ModelAccessError {
 	/** @param doubt what to say of a request that was under way and may have been executed */
 	constructor(doubt = '') {
 		super(doubt === '' ? 'The execution was canceled' : SENT_BEFORE_CANCEL, {
@@ -118,7 +118,7 @@ export class CancelledError extends ModelAccessError {
 				.filter(Boolean)
 				.join(' '),
 			retryable: false,
-			...(doubt !== '' && { inDoubt: true }),
+			...(doubt !== '' && { maybeExecuted: true }),
 		});
 	}
 }

@@ -1,11 +1,11 @@
-import { adviceFor, type Advice, type Control } from './advice';
-import { NetworkError, StatusError, type FailureFacts, type ModelAccessError } from './errors';
-import { quotable, quoteField, type Redact } from './sanitize';
-import { fieldsOf, parseJson } from '../http/json';
+import { formatAdvice, type Advice, type OptionName } from './advice';
+import { NetworkError, ApiError, type ErrorDetails, type ModelAccessError } from './errors';
+import { sanitizeForMessage, sanitizeField, type Redact } from './sanitize';
+import { asRecord, parseJson } from '../http/json';
 import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from '../http/retry';
-import { retryAfterSeconds } from '../http/retry-after';
+import { parseRetryAfter } from '../http/retry-after';
 import { statusMeaning } from './status-table';
-import type { Time } from '../http/clock';
+import type { Clock } from '../http/clock';
 import { header, type FaultKind, type GatewayReply, type TransportFault } from '../http/transport';
 
 /** Whether a reply is a web page: a wrong address, a login page, a firewall. Contract, "Errors" 5. */
@@ -20,7 +20,7 @@ export const HTML_ADVICE =
 	'A web page in place of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway. Open the Base URL of the credential in a browser to see the page.';
 
 /** What to do where a request may have been executed although its answer is not here. */
-export const IN_DOUBT_ADVICE: Record<RequestKind, string> = {
+export const MAYBE_EXECUTED_ADVICE: Record<RequestKind, string> = {
 	read: '',
 	response:
 		'The request may have been executed and charged. Check the usage in the gateway’s console before you send it again.',
@@ -32,48 +32,51 @@ export const IN_DOUBT_ADVICE: Record<RequestKind, string> = {
 export interface Failure {
 	outcome: Outcome;
 	advice: string;
-	facts: Omit<FailureFacts, 'advice' | 'retryable'>;
-	toError(facts: FailureFacts): ModelAccessError;
+	details: Omit<ErrorDetails, 'advice' | 'retryable'>;
+	toError(details: ErrorDetails): ModelAccessError;
 }
 
-/** The facts of a failure, now that it is known what the request was. */
-export function factsOf(
-	{ advice, facts }: Failure,
+/** The details of a failure, now that it is known what the request was. */
+export function getErrorDetails(
+	{ advice, details }: Failure,
 	kind: RequestKind,
 	mayRetry: boolean,
 	executed: boolean,
-): FailureFacts {
-	const doubt = executed ? IN_DOUBT_ADVICE[kind] : '';
+): ErrorDetails {
+	const doubt = executed ? MAYBE_EXECUTED_ADVICE[kind] : '';
 	return {
-		...facts,
+		...details,
 		advice: [doubt, advice].filter(Boolean).join(' '),
 		retryable: mayRetry && (kind === 'read' || !executed),
-		...(executed && kind !== 'read' && { inDoubt: true }),
+		...(executed && kind !== 'read' && { maybeExecuted: true }),
 	};
 }
 
 /** A reply with an error status, as a failure. Contract, "Errors". */
-export function replyFailure(
-	{ redact, time, controls }: { redact: Redact; time: Time; controls?: ReadonlySet<string> },
+export function failureFromReply(
+	{ redact, time, optionNames }: { redact: Redact; time: Clock; optionNames?: ReadonlySet<string> },
 	reply: GatewayReply,
 ): Failure {
 	const { title, advice } = statusMeaning(reply.status);
 	const said = gatewayError(redact, reply);
-	const retryAfter = retryAfterSeconds(reply.headers, time.now());
+	const retryAfter = parseRetryAfter(reply.headers, time.now());
 	return {
 		outcome: statusOutcome(reply.status),
-		advice: adviceFor([...advice, said.message === HTML_MESSAGE ? HTML_ADVICE : ''], controls),
-		facts: {
+		advice: formatAdvice(
+			[...advice, said.message === HTML_MESSAGE ? HTML_ADVICE : ''],
+			optionNames,
+		),
+		details: {
 			httpStatus: reply.status,
 			type: said.type,
 			code: said.code,
-			requestId: requestIdOf(redact, reply),
+			requestId: getRequestId(redact, reply),
 			retryAfter,
 		},
-		toError: (facts) =>
-			new StatusError(
+		toError: (details) =>
+			new ApiError(
 				`${title} (HTTP ${reply.status})${said.message ? `: ${said.message}` : ''}`,
-				facts,
+				details,
 			),
 	};
 }
@@ -111,25 +114,25 @@ const FAULT_MEANINGS: Record<FaultKind, { title: string; advice: string }> = {
 /**
  * A missing reply, as a failure.
  * @param limit what bounds the time
- * @param controls what of that its reader can set
+ * @param optionNames the options that its reader can set
  */
-export function faultFailure(
+export function failureFromFault(
 	fault: TransportFault,
-	limit: Control,
-	controls?: ReadonlySet<string>,
+	limit: OptionName,
+	optionNames?: ReadonlySet<string>,
 ): Failure {
 	const { kind } = fault;
 	const { title, advice } = FAULT_MEANINGS[kind];
 	const reason = fault.detail ?? fault.code;
 	const longer: Advice =
 		kind === 'timeout'
-			? [{ having: limit, say: `Raise the ${limit} option if the request needs longer.` }]
+			? [{ ifOption: limit, text: `Raise the ${limit} option if the request needs longer.` }]
 			: [];
 	return {
 		outcome: faultOutcome(kind),
-		advice: adviceFor([advice, ...longer], controls),
-		facts: {},
-		toError: (facts) => new NetworkError(reason ? `${title} (${reason})` : title, facts),
+		advice: formatAdvice([advice, ...longer], optionNames),
+		details: {},
+		toError: (details) => new NetworkError(reason ? `${title} (${reason})` : title, details),
 	};
 }
 
@@ -137,7 +140,7 @@ const HTML_MESSAGE = 'a web page (HTML) in place of JSON';
 
 /** The error object of the contract ("Resources"), or what else of the body can be quoted. */
 function gatewayError(redact: Redact, reply: GatewayReply) {
-	const quote = (value: unknown) => quoteField(redact, value);
+	const quote = (value: unknown) => sanitizeField(redact, value);
 	const body = parseJson(reply.body);
 	if (body === undefined && isHtml(reply)) return { message: HTML_MESSAGE };
 	const error = innermostError(body);
@@ -156,28 +159,28 @@ const DEEPEST_ERROR = 3;
 function innermostError(body: unknown): Record<string, unknown> | string {
 	let error: unknown = body;
 	for (let depth = 0; depth < DEEPEST_ERROR; depth++) {
-		const inner = fieldsOf(error).error;
+		const inner = asRecord(error).error;
 		if (inner === undefined || inner === null) break;
 		error = inner;
 	}
-	return typeof error === 'string' ? error : fieldsOf(error);
+	return typeof error === 'string' ? error : asRecord(error);
 }
 
 /** The reply's `X-Request-ID`. */
-export function requestIdOf(
+export function getRequestId(
 	redact: Redact,
 	reply: Pick<GatewayReply, 'headers'>,
 ): string | undefined {
 	const id = header(reply.headers, 'x-request-id');
-	return id === undefined ? undefined : quotable(redact(id), 200);
+	return id === undefined ? undefined : sanitizeForMessage(redact(id), 200);
 }
 
 /** What is known of a success reply that can't be used, by the kind of request. */
-export function unusableAnswer(
+export function unusableReply(
 	kind: RequestKind,
-): Pick<FailureFacts, 'advice' | 'retryable' | 'inDoubt'> {
+): Pick<ErrorDetails, 'advice' | 'retryable' | 'maybeExecuted'> {
 	if (kind !== 'read') {
-		return { advice: IN_DOUBT_ADVICE[kind], retryable: false, inDoubt: true };
+		return { advice: MAYBE_EXECUTED_ADVICE[kind], retryable: false, maybeExecuted: true };
 	}
 	const advice = 'The address may not be that of a gateway with the Model Access API.';
 	return { advice, retryable: true };

@@ -1,8 +1,8 @@
-import { InputError } from './errors';
+import { ValidationError } from './errors';
 
 /**
  * @param value a parameter's value, also from an expression
- * @throws {InputError} it is no text, or only white space
+ * @throws {ValidationError} it is no text, or only white space
  */
 export function requireText(
 	value: unknown,
@@ -10,8 +10,8 @@ export function requireText(
 	advice: string,
 ): asserts value is string {
 	if (value === undefined || value === null || value === '') {
-		throw new InputError(field, 'is empty', advice);
+		throw new ValidationError(field, 'is empty', advice);
 	}
-	if (typeof value !== 'string') throw new InputError(field, 'is not a text', advice);
-	if (value.trim() === '') throw new InputError(field, 'is empty', advice);
+	if (typeof value !== 'string') throw new ValidationError(field, 'is not a text', advice);
+	if (value.trim() === '') throw new ValidationError(field, 'is empty', advice);
 }

@@ -1,4 +1,4 @@
-import { ModelAccessError, type FailureFacts } from './errors';
+import { ModelAccessError, type ErrorDetails } from './errors';
 
 /** Takes secrets out of text. */
 export type Redact = (text: string) => string;
@@ -11,7 +11,7 @@ const LONGEST_QUOTE = 500;
  * @param text what the gateway, a proxy or a storage host sent
  * @param longest characters
  */
-export function quotable(text: string, longest = LONGEST_QUOTE): string {
+export function sanitizeForMessage(text: string, longest = LONGEST_QUOTE): string {
 	const line = text
 		.slice(0, longest * 4)
 		// eslint-disable-next-line no-control-regex
@@ -22,11 +22,17 @@ export function quotable(text: string, longest = LONGEST_QUOTE): string {
 }
 
 /**
- * A field of a gateway's answer, fit for a message: without secrets, and as {@link quotable} makes it.
+ * A field of a gateway's answer, fit for a message: without secrets, and as {@link sanitizeForMessage} makes it.
  * @returns undefined if the field is no text, or empty
  */
-export function quoteField(redact: Redact, value: unknown, longest?: number): string | undefined {
-	return typeof value === 'string' && value !== '' ? quotable(redact(value), longest) : undefined;
+export function sanitizeField(
+	redact: Redact,
+	value: unknown,
+	longest?: number,
+): string | undefined {
+	return typeof value === 'string' && value !== ''
+		? sanitizeForMessage(redact(value), longest)
+		: undefined;
 }
 
 /**
@@ -42,8 +48,8 @@ export function redactError(error: unknown, redact: Redact): unknown {
 }
 
 function redactOwn(error: ModelAccessError, redact: Redact): ModelAccessError {
-	const facts = redactTexts(error.facts, redact) as Partial<FailureFacts>;
-	const clean = error.with(facts, redact(error.message));
+	const details = redactTexts(error.details, redact) as Partial<ErrorDetails>;
+	const clean = error.with(details, redact(error.message));
 	if (error.stack !== undefined) clean.stack = redact(error.stack);
 	return clean;
 }

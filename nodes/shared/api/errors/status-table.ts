@@ -49,7 +49,7 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 		title: 'The gateway asks to slow down',
 		advice: [
 			'A queue, concurrency, rate or quota limit is reached. Wait, or raise the limit in the gateway’s console.',
-			{ having: 'Concurrency', say: 'Work on fewer items at once by the option Concurrency.' },
+			{ ifOption: 'Concurrency', text: 'Work on fewer items at once by the option Concurrency.' },
 		],
 	},
 	499: {
@@ -70,7 +70,7 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	},
 	504: {
 		title: 'The gateway waited too long for the model',
-		advice: ['Shorten the task.', { having: 'Stream', say: 'Turn on Stream for long answers.' }],
+		advice: ['Shorten the task.', { ifOption: 'Stream', text: 'Turn on Stream for long answers.' }],
 	},
 };
 

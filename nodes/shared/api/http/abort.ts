@@ -24,7 +24,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
  * lives as long as the execution would remember for as long.
  * @returns the signal, and what ends its listening to the others
  */
-export function joinedSignal(signals: Array<AbortSignal | undefined>) {
+export function joinSignals(signals: Array<AbortSignal | undefined>) {
 	const joined = new AbortController();
 	const abort = () => joined.abort();
 	const others = signals.filter((signal) => signal !== undefined);

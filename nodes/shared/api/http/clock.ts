@@ -2,7 +2,7 @@
  * The client's only source of time and chance. Whoever builds a client passes one in: the nodes
  * pass n8n's, tests pass one that they drive.
  */
-export interface Time {
+export interface Clock {
 	/** Milliseconds since the Unix epoch. */
 	now(): number;
 	/**
@@ -21,6 +21,6 @@ const LAST_SECOND = 8.64e12;
  * A moment as messages show it.
  * @param seconds since the Unix epoch
  */
-export function unixTime(seconds: number): string {
+export function formatUnixTime(seconds: number): string {
 	return Math.abs(seconds) <= LAST_SECOND ? new Date(seconds * 1000).toISOString() : 'far away';
 }

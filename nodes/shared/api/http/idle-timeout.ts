@@ -2,7 +2,7 @@ import { RequestAborted, unlessAborted } from './abort';
 import type { Client } from './request';
 import { TransportFault } from './transport';
 
-export interface WatchLimits {
+export interface IdleTimeoutLimits {
 	/** Milliseconds in which something has to arrive. */
 	idleMs: number;
 	/** When all has to be here: milliseconds since the epoch. */
@@ -17,7 +17,7 @@ const ALL_BUT = 0.9;
  * whole of it, not a timer for each chunk: a wait that lost its race keeps its timer until it
  * fires.
  */
-export class Watch {
+export class IdleTimeout {
 	/** Which limit was reached, if one was. */
 	expired?: 'idle' | 'total';
 	private readonly controller = new AbortController();
@@ -26,7 +26,7 @@ export class Watch {
 
 	constructor(
 		private readonly client: Pick<Client, 'time' | 'signal'>,
-		readonly limits: WatchLimits,
+		readonly limits: IdleTimeoutLimits,
 	) {
 		this.last = client.time.now();
 	}
@@ -40,12 +40,12 @@ export class Watch {
 	 * Whether the idle limit is reached, or all but: the connection has a timer of its own for it,
 	 * which may be first to end what is silent.
 	 */
-	get silentTooLong(): boolean {
+	get isSilent(): boolean {
 		return this.client.time.now() - this.last >= this.limits.idleMs * ALL_BUT;
 	}
 
 	/** Something arrived. */
-	touch() {
+	reset() {
 		this.last = this.client.time.now();
 	}
 
@@ -53,13 +53,13 @@ export class Watch {
 	 * The chunks, each noted as it arrives. They end by an error as soon as the signal is aborted,
 	 * also where the connection itself does not: what it still brings is nobody's then.
 	 */
-	async *noting(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+	async *track(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 		const iterator = chunks[Symbol.asyncIterator]();
 		try {
 			for (;;) {
 				const { done, value } = await unlessAborted(iterator.next(), this.signal);
 				if (done) return;
-				this.touch();
+				this.reset();
 				yield value;
 			}
 		} finally {
@@ -68,7 +68,7 @@ export class Watch {
 	}
 
 	/** Watches over `work` until it settles. */
-	async over<T>(work: () => Promise<T>): Promise<T> {
+	async run<T>(work: () => Promise<T>): Promise<T> {
 		const { signal } = this.client;
 		const cancel = () => this.controller.abort(new RequestAborted());
 		signal?.addEventListener('abort', cancel, { once: true });

@@ -13,6 +13,6 @@ export function parseJson(text: string): unknown {
 }
 
 /** A value's fields; none where it is no object. */
-export function fieldsOf(value: unknown): Record<string, unknown> {
+export function asRecord(value: unknown): Record<string, unknown> {
 	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,28 +1,28 @@
 import { unlessAborted } from './abort';
-import type { Time } from './clock';
+import type { Clock } from './clock';
 
 /** How long a request may wait in the queue. */
 export interface QueueLimits {
-	time: Time;
+	time: Clock;
 	/** Milliseconds since the epoch. */
 	deadline: number;
 	signal?: AbortSignal;
 }
 
-/** The slot of one item in a {@link Turnstile}. */
-export interface Place {
+/** The slot of one item in a {@link RateLimitQueue}. */
+export interface Slot {
 	/**
 	 * Resolves as soon as the request may be sent.
 	 * @returns false if the deadline came first
 	 * @throws the signal's reason
 	 */
-	enter(limits: QueueLimits): Promise<boolean>;
+	acquire(limits: QueueLimits): Promise<boolean>;
 	/** The gateway refused the request as one too many; it stays in the queue until it enters again. */
-	refused(): void;
+	onRateLimited(): void;
 	/** The gateway took the request: once it is over, there is room for another. */
-	accepted(): void;
+	onAccepted(): void;
 	/** The item's work is over, or it does not come. */
-	leave(): void;
+	release(): void;
 }
 
 enum State {
@@ -50,7 +50,7 @@ const TRANSITIONS: Record<Event, Partial<Record<State, State>>> = {
 	},
 };
 
-interface Slot {
+interface QueueEntry {
 	state: State;
 	/** Whether it was refused, and has not been sent again. */
 	wasRefused: boolean;
@@ -69,27 +69,27 @@ interface Slot {
  *
  * @see contract, "Errors" (429: concurrency)
  */
-export class Turnstile {
+export class RateLimitQueue {
 	/** Slots that wait or pause, in the order in which they came. */
-	private line: Slot[] = [];
+	private line: QueueEntry[] = [];
 	private inside = 0;
 	/** How many more requests the gateway is known to take. */
 	private free = Infinity;
 
 	/** A slot for one item. The caller leaves it when all that the item asked for is over. */
-	place(): Place {
-		const slot: Slot = { state: State.Outside, wasRefused: false, wasAccepted: false };
+	slot(): Slot {
+		const slot: QueueEntry = { state: State.Outside, wasRefused: false, wasAccepted: false };
 		return {
-			enter: async (limits) => await this.enter(slot, limits),
-			refused: () => this.refused(slot),
-			accepted: () => {
+			acquire: async (limits) => await this.enter(slot, limits),
+			onRateLimited: () => this.refused(slot),
+			onAccepted: () => {
 				slot.wasAccepted = true;
 			},
-			leave: () => this.leave(slot),
+			release: () => this.leave(slot),
 		};
 	}
 
-	private async enter(slot: Slot, limits: QueueLimits): Promise<boolean> {
+	private async enter(slot: QueueEntry, limits: QueueLimits): Promise<boolean> {
 		const admitted = new Promise<true>((resolve) => {
 			slot.onAdmitted = () => resolve(true);
 		});
@@ -103,13 +103,13 @@ export class Turnstile {
 		}
 	}
 
-	private refused(slot: Slot) {
+	private refused(slot: QueueEntry) {
 		if (!this.move(slot, 'refuse')) return;
 		slot.wasRefused = true;
 		this.free = 0;
 	}
 
-	private leave(slot: Slot) {
+	private leave(slot: QueueEntry) {
 		const wasInside = slot.state === State.Inside;
 		this.move(slot, 'leave');
 		if (wasInside && slot.wasAccepted) this.free++;
@@ -126,7 +126,7 @@ export class Turnstile {
 	}
 
 	/** The slot that is sent now, if there is room for it. */
-	private next(): Slot | undefined {
+	private next(): QueueEntry | undefined {
 		if (!this.line.some(({ wasRefused }) => wasRefused)) this.free = Infinity;
 		// No request under way will tell that there is room again: one has to try.
 		if (this.inside === 0) this.free = Math.max(this.free, 1);
@@ -136,7 +136,7 @@ export class Turnstile {
 	}
 
 	/** @returns whether the event changed the slot's state */
-	private move(slot: Slot, event: Event): boolean {
+	private move(slot: QueueEntry, event: Event): boolean {
 		const before = slot.state;
 		const after = TRANSITIONS[event][before];
 		if (after === undefined) return false;

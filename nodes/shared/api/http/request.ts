@@ -1,29 +1,29 @@
-import { adviceFor, type Control } from '../errors/advice';
+import { formatAdvice, type OptionName } from '../errors/advice';
 import {
-	AnswerError,
-	CancelledError,
-	StatusError,
-	type FailureFacts,
+	InvalidResponseError,
+	CanceledError,
+	ApiError,
+	type ErrorDetails,
 	type ModelAccessError,
 } from '../errors/errors';
 import {
-	factsOf,
-	faultFailure,
+	getErrorDetails,
+	failureFromFault,
 	HTML_ADVICE,
-	IN_DOUBT_ADVICE,
+	MAYBE_EXECUTED_ADVICE,
 	isHtml,
-	replyFailure,
-	requestIdOf,
-	unusableAnswer,
+	failureFromReply,
+	getRequestId,
+	unusableReply,
 	type Failure,
 } from '../errors/from-reply';
-import { quotable, type Redact } from '../errors/sanitize';
+import { sanitizeForMessage, type Redact } from '../errors/sanitize';
 import { statusMeaning } from '../errors/status-table';
 import { RequestAborted } from './abort';
 import { parseJson } from './json';
-import type { Place } from './rate-limit-queue';
+import type { Slot } from './rate-limit-queue';
 import {
-	notWaitedFor,
+	outOfTime,
 	retryRule,
 	sendWithRetry,
 	type Attempt,
@@ -62,13 +62,13 @@ export interface Stop {
 /** What the client needs from outside, and the bounds that hold for everything it does. */
 export interface Client extends Carrier, Bounds, Stop, Pick<RetryBounds, 'onRetry'> {
 	/** Fields and options that an advice may name, as its reader sees them; absent: none. */
-	controls?: ReadonlySet<string>;
+	optionNames?: ReadonlySet<string>;
 	/** Where requests that cost money wait for their turn; absent: none does. */
-	place?: Place;
+	slot?: Slot;
 }
 
 /** A success reply, its JSON parsed. */
-export interface Answer {
+export interface ParsedReply {
 	json: unknown;
 	reply: GatewayReply;
 	requestId?: string;
@@ -79,22 +79,22 @@ export type Message = Omit<GatewayRequest, 'timeoutMs'>;
 
 /**
  * Sends a request and parses the answer.
- * @throws {AnswerError} a success reply that is no JSON
- * @throws {ModelAccessError} see {@link exchange}
+ * @throws {InvalidResponseError} a success reply that is no JSON
+ * @throws {ModelAccessError} see {@link send}
  */
 export async function request(
 	client: Client,
 	kind: RequestKind,
 	message: Message,
-): Promise<Answer> {
-	return parseAnswer(client, kind, await exchange(client, kind, message));
+): Promise<ParsedReply> {
+	return parseReply(client, kind, await send(client, kind, message));
 }
 
 /**
  * Sends a request and hands over its success reply, read to the end.
  * @throws {ModelAccessError} see {@link RequestAttempts.send}
  */
-export async function exchange(
+export async function send(
 	client: Client,
 	kind: RequestKind,
 	message: Message,
@@ -109,7 +109,7 @@ export async function exchange(
  * @param idleMs milliseconds without a byte after which the connection is given up
  * @throws {ModelAccessError} see {@link RequestAttempts.send}
  */
-export async function openExchange(
+export async function openStream(
 	client: Client,
 	kind: RequestKind,
 	message: Message,
@@ -128,11 +128,11 @@ export async function openExchange(
  * @see contract, "Errors"
  */
 class RequestAttempts<Reply extends GatewayReply | OpenReply> {
-	private readonly place?: Place;
+	private readonly slot?: Slot;
 	/** How many attempts the gateway answered with an internal error. */
 	private internalErrors = 0;
 	/** Whether an attempt may have been executed. */
-	private inDoubt = false;
+	private maybeExecuted = false;
 	/** Why the last attempt failed. */
 	private lastError?: ModelAccessError;
 
@@ -144,34 +144,34 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 	constructor(
 		private readonly client: Client,
 		private readonly kind: RequestKind,
-		private readonly limit: Control,
+		private readonly limit: OptionName,
 		private readonly transmit: () => Promise<Reply>,
 	) {
-		this.place = kind === 'read' ? undefined : client.place;
+		this.slot = kind === 'read' ? undefined : client.slot;
 	}
 
 	/**
-	 * @throws {StatusError} the gateway answered with an error
+	 * @throws {ApiError} the gateway answered with an error
 	 * @throws {NetworkError} no reply came
-	 * @throws {CancelledError} the client's signal is aborted
+	 * @throws {CanceledError} the client's signal is aborted
 	 */
 	async send(): Promise<Reply> {
 		try {
 			return await sendWithRetry(this.client, async () => await this.sendOnce());
 		} catch (error) {
-			const doubt = this.inDoubt ? IN_DOUBT_ADVICE[this.kind] : '';
-			throw error instanceof CancelledError ? new CancelledError(doubt) : error;
+			const doubt = this.maybeExecuted ? MAYBE_EXECUTED_ADVICE[this.kind] : '';
+			throw error instanceof CanceledError ? new CanceledError(doubt) : error;
 		}
 	}
 
 	private async sendOnce(): Promise<Attempt<Reply>> {
-		if (this.client.signal?.aborted) throw new CancelledError();
-		if (!(await this.enterQueue())) {
-			throw notWaitedFor(this.lastError ?? noPlace(this.client));
+		if (this.client.signal?.aborted) throw new CanceledError();
+		if (!(await this.acquireSlot())) {
+			throw outOfTime(this.lastError ?? neverSent(this.client));
 		}
 		const result = await this.receive();
 		if ('failure' in result) return this.failed(result.failure);
-		this.place?.accepted();
+		this.slot?.onAccepted();
 		return { value: result.reply };
 	}
 
@@ -179,12 +179,12 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 	 * Waits for the client's turn.
 	 * @returns false if its deadline came first
 	 */
-	private async enterQueue(): Promise<boolean> {
+	private async acquireSlot(): Promise<boolean> {
 		const { time, deadline, signal } = this.client;
 		try {
-			return (await this.place?.enter({ time, deadline, signal })) ?? true;
+			return (await this.slot?.acquire({ time, deadline, signal })) ?? true;
 		} catch (error) {
-			throw signal?.aborted ? new CancelledError() : error;
+			throw signal?.aborted ? new CanceledError() : error;
 		}
 	}
 
@@ -194,20 +194,20 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		try {
 			const reply = await this.transmit();
 			if (reply.status < 300) return { reply };
-			return { failure: replyFailure(client, 'body' in reply ? reply : await reply.whole()) };
+			return { failure: failureFromReply(client, 'body' in reply ? reply : await reply.whole()) };
 		} catch (error) {
 			return { failure: this.toFailure(error) };
 		}
 	}
 
-	/** @throws {CancelledError} the request was canceled; it may have been executed */
+	/** @throws {CanceledError} the request was canceled; it may have been executed */
 	private toFailure(error: unknown): Failure {
 		if (this.isCanceled(error)) {
-			this.inDoubt = true;
-			throw new CancelledError();
+			this.maybeExecuted = true;
+			throw new CanceledError();
 		}
 		if (error instanceof TransportFault) {
-			return faultFailure(error, this.limit, this.client.controls);
+			return failureFromFault(error, this.limit, this.client.optionNames);
 		}
 		throw error;
 	}
@@ -221,10 +221,12 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 	private failed(failure: Failure): { error: ModelAccessError; mayRetry: boolean } {
 		const { outcome } = failure;
 		const { rule, executed } = retryRule(outcome, this.kind);
-		this.inDoubt ||= executed;
+		this.maybeExecuted ||= executed;
 		if (outcome === 'internalError') this.internalErrors++;
-		if (outcome === 'rateLimited') this.place?.refused();
-		const error = failure.toError(factsOf(failure, this.kind, rule !== 'never', this.inDoubt));
+		if (outcome === 'rateLimited') this.slot?.onRateLimited();
+		const error = failure.toError(
+			getErrorDetails(failure, this.kind, rule !== 'never', this.maybeExecuted),
+		);
 		this.lastError = error;
 		const onceMore = rule === 'once' && this.internalErrors === 1;
 		return { error, mayRetry: rule === 'bounded' || onceMore };
@@ -232,25 +234,25 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 }
 
 /** For a request that waited behind others which the gateway refused, and was never sent. */
-function noPlace({ controls }: Client): StatusError {
+function neverSent({ optionNames }: Client): ApiError {
 	const { title, advice } = statusMeaning(429);
-	return new StatusError(`${title} (HTTP 429): the turn of this item did not come`, {
+	return new ApiError(`${title} (HTTP 429): the turn of this item did not come`, {
 		httpStatus: 429,
 		retryable: true,
-		advice: adviceFor(['Nothing was sent for this item.', ...advice], controls),
+		advice: formatAdvice(['Nothing was sent for this item.', ...advice], optionNames),
 	});
 }
 
 /**
  * Parses a success reply. What parses as JSON is JSON, whatever its content type says.
- * @throws {AnswerError} it is no JSON
+ * @throws {InvalidResponseError} it is no JSON
  * @see contract, "Errors" 5
  */
-export function parseAnswer(client: Client, kind: RequestKind, reply: GatewayReply): Answer {
-	const requestId = requestIdOf(client.redact, reply);
+export function parseReply(client: Client, kind: RequestKind, reply: GatewayReply): ParsedReply {
+	const requestId = getRequestId(client.redact, reply);
 	const json = parseJson(reply.body);
 	if (json !== undefined) return { json, reply, requestId };
-	throw new AnswerError(describeBody(client, reply), {
+	throw new InvalidResponseError(describeBody(client, reply), {
 		...notJsonFacts(kind, isHtml(reply)),
 		httpStatus: reply.status,
 		requestId,
@@ -260,11 +262,11 @@ export function parseAnswer(client: Client, kind: RequestKind, reply: GatewayRep
 function describeBody({ redact }: Client, reply: GatewayReply): string {
 	if (isHtml(reply)) return 'The gateway answered with a web page (HTML) in place of JSON';
 	if (reply.body.trim() === '') return 'The gateway answered with nothing in place of JSON';
-	return `The gateway’s answer is not JSON: ${quotable(redact(reply.body), 100)}`;
+	return `The gateway’s answer is not JSON: ${sanitizeForMessage(redact(reply.body), 100)}`;
 }
 
-function notJsonFacts(kind: RequestKind, html: boolean): FailureFacts {
-	const { advice, retryable, ...doubt } = unusableAnswer(kind);
+function notJsonFacts(kind: RequestKind, html: boolean): ErrorDetails {
+	const { advice, retryable, ...doubt } = unusableReply(kind);
 	return html
 		? { ...doubt, advice: `${HTML_ADVICE} ${advice}`.trim(), retryable: false }
 		: { ...doubt, advice, retryable };

@@ -11,7 +11,7 @@ const LONGEST = 64;
  * @returns seconds, 0 or more; undefined where the header is absent, negative or makes no sense
  * @see contract, "Errors" (429) and "Limits"
  */
-export function retryAfterSeconds(headers: Headers, now: number): number | undefined {
+export function parseRetryAfter(headers: Headers, now: number): number | undefined {
 	const value = header(headers, 'retry-after')?.trim();
 	if (value === undefined || value === '' || value.length > LONGEST) return undefined;
 	if (/^\d+(\.\d+)?$/.test(value)) {
@@ -21,14 +21,14 @@ export function retryAfterSeconds(headers: Headers, now: number): number | undef
 	if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(value)) return undefined;
 	const date = Date.parse(value);
 	if (Number.isNaN(date)) return undefined;
-	return Math.max(0, Math.ceil((date - gatewayNow(headers, now)) / 1000));
+	return Math.max(0, Math.ceil((date - readGatewayTime(headers, now)) / 1000));
 }
 
 /**
  * The gateway's idea of the present, from the reply's `Date` header.
  * @returns milliseconds since the epoch; `now` where the header is absent or makes no sense
  */
-export function gatewayNow(headers: Headers, now: number): number {
+export function readGatewayTime(headers: Headers, now: number): number {
 	const date = Date.parse((header(headers, 'date') ?? '').slice(0, LONGEST));
 	return Number.isNaN(date) ? now : date;
 }

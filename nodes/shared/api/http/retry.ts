@@ -1,5 +1,5 @@
-import { CancelledError, type ModelAccessError } from '../errors/errors';
-import type { Time } from './clock';
+import { CanceledError, type ModelAccessError } from '../errors/errors';
+import type { Clock } from './clock';
 import type { FaultKind } from './transport';
 
 /** What a request costs if it is executed twice. */
@@ -115,7 +115,7 @@ export function backoffMs(retries: number, random: number): number {
 
 /** What bounds the attempts of a request or a download. */
 export interface RetryBounds {
-	time: Time;
+	time: Clock;
 	/** Ends every wait. */
 	signal?: AbortSignal;
 	/** How often it is sent again at most. */
@@ -140,7 +140,7 @@ export type Attempt<T> =
  * The one loop that sends something again: as often as `maxRetries` allows, after the time that the
  * error asks for, or else with backoff.
  * @throws {ModelAccessError} the error of the last attempt
- * @throws {CancelledError} the signal is aborted during a wait
+ * @throws {CanceledError} the signal is aborted during a wait
  * @see contract, "Errors" (429) and "Limits"
  */
 export async function sendWithRetry<T>(
@@ -153,9 +153,9 @@ export async function sendWithRetry<T>(
 		if ('value' in attempt) return attempt.value;
 		const { error, mayRetry, reason = error.message } = attempt;
 		if (!mayRetry || retries >= maxRetries) throw error;
-		const { retryAfter } = error.facts;
+		const { retryAfter } = error.details;
 		const waitMs = retryAfter !== undefined ? retryAfter * 1000 : backoffMs(retries, time.random());
-		if (time.now() + waitMs > deadline) throw notWaitedFor(error);
+		if (time.now() + waitMs > deadline) throw outOfTime(error);
 		onRetry?.({ reason, waitMs, attempt: retries + 1 });
 		await pause(bounds, waitMs);
 	}
@@ -163,7 +163,7 @@ export async function sendWithRetry<T>(
 
 /**
  * Waits on the client's time.
- * @throws {CancelledError} the signal is, or becomes, aborted
+ * @throws {CanceledError} the signal is, or becomes, aborted
  */
 export async function pause(
 	{ time, signal }: Pick<RetryBounds, 'time' | 'signal'>,
@@ -172,13 +172,13 @@ export async function pause(
 	try {
 		await time.sleep(ms, signal);
 	} catch (error) {
-		throw signal?.aborted ? new CancelledError() : error;
+		throw signal?.aborted ? new CanceledError() : error;
 	}
 }
 
 /** The same error, saying that no time was left for the wait before another attempt. */
-export function notWaitedFor<E extends ModelAccessError>(error: E): E {
-	const { retryAfter, advice } = error.facts;
+export function outOfTime<E extends ModelAccessError>(error: E): E {
+	const { retryAfter, advice } = error.details;
 	const reason =
 		retryAfter !== undefined
 			? `It asked to wait ${retryAfter} s, which is longer than the time left.`

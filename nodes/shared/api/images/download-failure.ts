@@ -1,7 +1,7 @@
-import { adviceFor, type Sentence } from '../errors/advice';
+import { formatAdvice, type Sentence } from '../errors/advice';
 import { DownloadError } from '../errors/errors';
-import { unixTime } from '../http/clock';
-import { retryAfterSeconds } from '../http/retry-after';
+import { formatUnixTime } from '../http/clock';
+import { parseRetryAfter } from '../http/retry-after';
 import { header, type FaultKind, type Headers, type TransportFault } from '../http/transport';
 import { IMAGE_TYPE_BYTES } from './image-type';
 
@@ -16,10 +16,10 @@ export class DownloadFailure extends Error {
 		super(message);
 	}
 
-	/** @param controls what an advice may name */
-	toError(host: string, controls: ReadonlySet<string> | undefined): DownloadError {
+	/** @param optionNames what an advice may name */
+	toError(host: string, optionNames: ReadonlySet<string> | undefined): DownloadError {
 		return new DownloadError(`The image could not be downloaded from ${host}: ${this.message}`, {
-			advice: adviceFor([this.advice, PAID_FOR], controls),
+			advice: formatAdvice([this.advice, PAID_FOR], optionNames),
 			retryable: this.mayRetry,
 			...this.reply,
 		});
@@ -74,8 +74,8 @@ export function cutOff(extension: string, size: number): DownloadFailure {
 export function tooLarge(maxBytes: number): DownloadFailure {
 	const megabytes = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
 	return new DownloadFailure(`it is larger than Max File Size (${megabytes} MB)`, false, {
-		having: 'Max File Size',
-		say: 'Raise the Max File Size option.',
+		ifOption: 'Max File Size',
+		text: 'Raise the Max File Size option.',
 	});
 }
 
@@ -95,12 +95,12 @@ export function fromStatus(
 	const mayRetry = status === 408 || status === 429 || status >= 500;
 	return new DownloadFailure(`HTTP ${status}`, mayRetry, mayRetry ? LATER : ASK_OPERATOR, {
 		httpStatus: status,
-		retryAfter: mayRetry ? retryAfterSeconds(headers, now) : undefined,
+		retryAfter: mayRetry ? parseRetryAfter(headers, now) : undefined,
 	});
 }
 
 function linkIsGone(httpStatus: number, expiresAt: number | undefined): DownloadFailure {
-	const until = expiresAt === undefined ? '' : ` (it ends at ${unixTime(expiresAt)})`;
+	const until = expiresAt === undefined ? '' : ` (it ends at ${formatUnixTime(expiresAt)})`;
 	return new DownloadFailure(
 		`HTTP ${httpStatus}, the link may have expired${until}`,
 		false,

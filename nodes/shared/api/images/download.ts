@@ -1,6 +1,6 @@
-import { CancelledError } from '../errors/errors';
+import { CanceledError } from '../errors/errors';
 import { RequestAborted } from '../http/abort';
-import { Watch } from '../http/idle-timeout';
+import { IdleTimeout } from '../http/idle-timeout';
 import { readAhead, withPieces } from '../http/read-ahead';
 import type { Client } from '../http/request';
 import { sendWithRetry, type Attempt } from '../http/retry';
@@ -17,7 +17,7 @@ import {
 	tooLarge,
 } from './download-failure';
 import { IMAGE_TYPE_BYTES, imageType, type ImageType } from './image-type';
-import { ImageEnd } from './truncation-detector';
+import { TruncationDetector } from './truncation-detector';
 
 /** A reply of the storage host whose body has not been read yet. */
 export interface StoredReply<File> {
@@ -34,7 +34,7 @@ export interface StoredReply<File> {
 	discard(): void;
 }
 
-/** Who fetches stored pictures: without key or cookies, following no redirect. */
+/** Who fetches stored images: without key or cookies, following no redirect. */
 export interface Storage<File> {
 	/** @throws {TransportFault} where no reply came, or `signal` was aborted */
 	open(url: string, signal: AbortSignal): Promise<StoredReply<File>>;
@@ -47,11 +47,11 @@ export interface DownloadSettings {
 	idleMs: number;
 	/** The file's name for an extension such as `png`. */
 	fileName: (extension: string) => string;
-	/** For messages: when the picture's address ends, Unix seconds. */
+	/** For messages: when the image's address ends, Unix seconds. */
 	expiresAt?: number;
 }
 
-/** A picture that is in the host's storage now. */
+/** An image that is in the host's storage now. */
 export interface Downloaded<File> {
 	file: File;
 	name: string;
@@ -65,7 +65,7 @@ const MOST_REDIRECTS = 5;
 /** What a download needs of a client; its transport, which has the key, is not used. */
 export type DownloadClient = Pick<
 	Client,
-	'time' | 'signal' | 'maxRetries' | 'deadline' | 'controls' | 'onRetry'
+	'time' | 'signal' | 'maxRetries' | 'deadline' | 'optionNames' | 'onRetry'
 >;
 
 /**
@@ -75,14 +75,14 @@ export type DownloadClient = Pick<
  * @throws {DownloadError} names the host, never the whole URL: a signed address is a secret
  * @see contract, "Image task" (`image_url`, `expires_at`)
  */
-export async function downloadPicture<File>(
+export async function downloadImage<File>(
 	client: DownloadClient,
 	storage: Storage<File>,
 	url: string,
 	settings: DownloadSettings,
 ): Promise<Downloaded<File>> {
 	return await sendWithRetry(client, async (): Promise<Attempt<Downloaded<File>>> => {
-		if (client.signal?.aborted) throw new CancelledError();
+		if (client.signal?.aborted) throw new CanceledError();
 		try {
 			return { value: await fetchOnce(client, storage, url, settings) };
 		} catch (error) {
@@ -96,7 +96,7 @@ function toFailedAttempt(client: DownloadClient, url: string, error: unknown) {
 	if (!(error instanceof DownloadFailure)) throw error;
 	const host = parseWebUrl(url)?.host ?? 'an unknown host';
 	const { mayRetry, message: reason } = error;
-	return { error: error.toError(host, client.controls), mayRetry, reason };
+	return { error: error.toError(host, client.optionNames), mayRetry, reason };
 }
 
 /** @throws {DownloadFailure} it brought no image */
@@ -106,9 +106,9 @@ async function fetchOnce<File>(
 	url: string,
 	settings: DownloadSettings,
 ): Promise<Downloaded<File>> {
-	const watch = new Watch(client, { idleMs: settings.idleMs });
+	const watch = new IdleTimeout(client, { idleMs: settings.idleMs });
 	try {
-		return await watch.over(async () => {
+		return await watch.run(async () => {
 			const reply = await followRedirects(storage, url, watch);
 			try {
 				if (reply.status !== 200) {
@@ -120,13 +120,13 @@ async function fetchOnce<File>(
 			}
 		});
 	} catch (error) {
-		throw failureOf(error, client.signal, watch);
+		throw toFailure(error, client.signal, watch);
 	}
 }
 
-function failureOf(error: unknown, signal: AbortSignal | undefined, watch: Watch): unknown {
+function toFailure(error: unknown, signal: AbortSignal | undefined, watch: IdleTimeout): unknown {
 	const isCanceled = error instanceof RequestAborted && !watch.expired;
-	if (isCanceled || signal?.aborted) return new CancelledError();
+	if (isCanceled || signal?.aborted) return new CanceledError();
 	if (watch.expired) {
 		return new DownloadFailure(`nothing arrived for ${watch.limits.idleMs / 1000} s`, true, LATER);
 	}
@@ -138,12 +138,12 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 async function followRedirects<File>(
 	storage: Storage<File>,
 	url: string,
-	watch: Watch,
+	watch: IdleTimeout,
 ): Promise<StoredReply<File>> {
 	let target = webUrl(url);
 	for (let redirects = 0; ; redirects++) {
 		const reply = await storage.open(target.href, watch.signal);
-		watch.touch();
+		watch.reset();
 		const location = header(reply.headers, 'location');
 		if (!REDIRECTS.includes(reply.status) || location === undefined) return reply;
 		reply.discard();
@@ -164,11 +164,11 @@ function webUrl(url: string, base?: string): URL {
 async function save<File>(
 	reply: StoredReply<File>,
 	{ maxBytes, fileName }: DownloadSettings,
-	watch: Watch,
+	watch: IdleTimeout,
 ): Promise<Downloaded<File>> {
 	const announced = Number(header(reply.headers, 'content-length') ?? NaN);
 	if (announced > maxBytes) throw tooLarge(maxBytes);
-	const chunks = watch.noting(reply.chunks);
+	const chunks = watch.track(reply.chunks);
 	const pieces = await readAhead(chunks, (read) => countBytes(read) >= IMAGE_TYPE_BYTES);
 	const start = joinBytes(pieces);
 	const type = imageType(start);
@@ -184,7 +184,7 @@ async function save<File>(
 class Content {
 	/** Bytes so far. */
 	size = 0;
-	private readonly end: ImageEnd;
+	private readonly end: TruncationDetector;
 
 	constructor(
 		private readonly type: ImageType,
@@ -192,7 +192,7 @@ class Content {
 		private readonly announced: number,
 		private readonly maxBytes: number,
 	) {
-		this.end = new ImageEnd(type.mimeType);
+		this.end = new TruncationDetector(type.mimeType);
 	}
 
 	/** @throws {DownloadFailure} they are too many, or end too early */
@@ -200,15 +200,15 @@ class Content {
 		for await (const chunk of chunks) {
 			this.size += chunk.length;
 			if (this.size > this.maxBytes) throw tooLarge(this.maxBytes);
-			this.end.pass(chunk);
+			this.end.feed(chunk);
 			yield chunk;
 		}
 		// A file of the length that was named is whole. Its own end decides if no length was named,
 		// or a wrong one.
 		const { size, announced, end } = this;
 		if (size === announced) return;
-		if (size < announced && !end.seen) throw incomplete(size, announced);
-		if (!end.reached) throw cutOff(this.type.extension, size);
+		if (size < announced && !end.hasEnded) throw incomplete(size, announced);
+		if (!end.mayEnd) throw cutOff(this.type.extension, size);
 	}
 }
 

@@ -18,14 +18,14 @@ const EXTENSIONS = [
 const LONGEST_BYTES = 200;
 
 /**
- * Names a picture's file.
+ * Names an image's file.
  *
- * @param wanted as the user wrote it; `{index}` stands for the picture's index; empty takes the
- * task's ID. With several pictures and no `{index}` the index is added, so that names differ.
+ * @param wanted as the user wrote it; `{index}` stands for the image's index; empty takes the
+ * task's ID. With several images and no `{index}` the index is added, so that names differ.
  * @param extension what the file's bytes say; it replaces another image extension in `wanted`
  * @returns a name without folders or characters that a file system refuses
  */
-export function pictureFileName(
+export function makeFileName(
 	wanted: string,
 	{ taskId, index, count }: { taskId: string; index: number; count: number },
 	extension: ImageType['extension'],

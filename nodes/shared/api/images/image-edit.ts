@@ -1,4 +1,4 @@
-import { InputError } from '../errors/errors';
+import { ValidationError } from '../errors/errors';
 import type { ImageRequest } from './image-request';
 
 /** An image to upload. */
@@ -28,7 +28,7 @@ export function editForm(request: ImageRequest, images: UploadFile[], mask?: Upl
  * @param value one text with addresses separated by commas or line breaks, or a list of them; a
  * `data:` URL counts as one, its own comma does not separate
  * @param field the name on the field
- * @throws {InputError} no address, or one that is neither of the web nor an image's data URL
+ * @throws {ValidationError} no address, or one that is neither of the web nor an image's data URL
  */
 export function imageAddresses(value: unknown, field: string): Array<{ image_url: string }> {
 	const texts = (Array.isArray(value) ? (value as unknown[]) : [value]).flatMap((part) =>
@@ -40,14 +40,14 @@ export function imageAddresses(value: unknown, field: string): Array<{ image_url
 	);
 	const addresses = texts.filter((text) => text !== '' && text !== undefined && text !== null);
 	if (addresses.length === 0) {
-		throw new InputError(field, 'is empty', 'Enter the address of an image.');
+		throw new ValidationError(field, 'is empty', 'Enter the address of an image.');
 	}
 	return addresses.map((address, index) => {
 		const text = typeof address === 'string' ? address.trim() : '';
 		const isData = /^data:image\/[a-z0-9.+-]+[;,]/i.test(text);
 		const isWeb = /^https?:\/\//i.test(text) && URL.canParse(text);
 		if (!isData && !isWeb) {
-			throw new InputError(
+			throw new ValidationError(
 				field,
 				`holds no address of an image at position ${index + 1}`,
 				'Use addresses that begin with https:// or data:image/.',

@@ -1,11 +1,11 @@
-import { AnswerError } from '../errors/errors';
-import { unusableAnswer } from '../errors/from-reply';
-import { fieldsOf, parseJson } from '../http/json';
-import { exchange, parseAnswer, type Client } from '../http/request';
+import { InvalidResponseError } from '../errors/errors';
+import { unusableReply } from '../errors/from-reply';
+import { asRecord, parseJson } from '../http/json';
+import { send, parseReply, type Client } from '../http/request';
 import { header, type GatewayReply } from '../http/transport';
 import { imageTaskSchema } from '../schemas';
-import { observe, type AcceptedTask } from './task';
-import { taskIdOfPath } from './task-id';
+import { toPollResult, type AcceptedTask } from './task';
+import { parseTaskPath } from './task-id';
 
 /** Which of the two submit endpoints. */
 export type SubmitKind = 'generations' | 'edits';
@@ -23,22 +23,24 @@ export async function submitImageTask(
 	body: Record<string, unknown> | FormData,
 ): Promise<AcceptedTask> {
 	const path = `/images/${kind}/async`;
-	return acceptedTask(client, await exchange(client, 'image', { method: 'POST', path, body }));
+	return acceptedTask(client, await send(client, 'image', { method: 'POST', path, body }));
 }
 
 /**
  * Reads the reply to a submit. The task exists and may be paid for, so its ID is taken from
  * wherever it stands: the body, even one that is not as it should be, or the `Location`.
- * @throws {AnswerError} no ID stands anywhere
+ * @throws {InvalidResponseError} no ID stands anywhere
  */
 function acceptedTask(client: Client, reply: GatewayReply): AcceptedTask {
-	const body = fieldsOf(parseJson(reply.body));
+	const body = asRecord(parseJson(reply.body));
 	const taskId =
-		idOf(body.task_id) ?? idOf(body.id) ?? taskIdOfPath(header(reply.headers, 'location') ?? '');
+		readId(body.task_id) ??
+		readId(body.id) ??
+		parseTaskPath(header(reply.headers, 'location') ?? '');
 	if (taskId === undefined) {
-		const { requestId } = parseAnswer(client, 'image', reply);
-		throw new AnswerError('The gateway accepted the image task, but named no task ID', {
-			...unusableAnswer('image'),
+		const { requestId } = parseReply(client, 'image', reply);
+		throw new InvalidResponseError('The gateway accepted the image task, but named no task ID', {
+			...unusableReply('image'),
 			httpStatus: reply.status,
 			requestId,
 		});
@@ -46,10 +48,10 @@ function acceptedTask(client: Client, reply: GatewayReply): AcceptedTask {
 	const checked = imageTaskSchema.safeParse(body);
 	const task = checked.success ? checked.data : { task_id: taskId, status: 'processing' };
 	const json = checked.success ? body : { ...body, ...task };
-	return { ...observe(client, { json, reply }, task), taskId };
+	return { ...toPollResult(client, { json, reply }, task), taskId };
 }
 
-function idOf(value: unknown): string | undefined {
+function readId(value: unknown): string | undefined {
 	const text = typeof value === 'number' ? String(value) : value;
 	return typeof text === 'string' && text !== '' ? text : undefined;
 }

@@ -1,4 +1,4 @@
-import { InputError } from '../errors/errors';
+import { ValidationError } from '../errors/errors';
 import { requireText } from '../errors/require-text';
 
 const TASK_ID = 'Task ID';
@@ -8,33 +8,33 @@ const TASK_ID_ADVICE =
 /**
  * Reads a task's ID from what a user has: the ID, a poll path, or a poll URL of the same gateway.
  * @param baseUrl the normalised base address of the credential
- * @throws {InputError} nothing there, an address of another gateway, or no task address at all
+ * @throws {ValidationError} nothing there, an address of another gateway, or no task address at all
  */
 export function parseTaskId(input: unknown, baseUrl: string): string {
 	const text = typeof input === 'number' ? String(input) : input;
 	requireText(text, TASK_ID, TASK_ID_ADVICE);
-	const id = text.includes('/') ? taskIdOfAddress(text.trim(), baseUrl) : text.trim();
-	if (/^\.{1,2}$/.test(id)) throw new InputError(TASK_ID, 'is no task ID', TASK_ID_ADVICE);
+	const id = text.includes('/') ? parseTaskAddress(text.trim(), baseUrl) : text.trim();
+	if (/^\.{1,2}$/.test(id)) throw new ValidationError(TASK_ID, 'is no task ID', TASK_ID_ADVICE);
 	return id;
 }
 
-/** @throws {InputError} */
-function taskIdOfAddress(text: string, baseUrl: string): string {
+/** @throws {ValidationError} */
+function parseTaskAddress(text: string, baseUrl: string): string {
 	if (!URL.canParse(text, baseUrl)) {
-		throw new InputError(TASK_ID, 'is not a valid address', TASK_ID_ADVICE);
+		throw new ValidationError(TASK_ID, 'is not a valid address', TASK_ID_ADVICE);
 	}
 	const url = new URL(text, baseUrl);
 	if (url.origin !== new URL(baseUrl).origin) {
-		throw new InputError(TASK_ID, 'is an address of another gateway', TASK_ID_ADVICE);
+		throw new ValidationError(TASK_ID, 'is an address of another gateway', TASK_ID_ADVICE);
 	}
-	const id = taskIdOfPath(url.pathname);
+	const id = parseTaskPath(url.pathname);
 	if (id === undefined)
-		throw new InputError(TASK_ID, 'is not the address of an image task', TASK_ID_ADVICE);
+		throw new ValidationError(TASK_ID, 'is not the address of an image task', TASK_ID_ADVICE);
 	return id;
 }
 
 /** The ID in the path or address of an image task. */
-export function taskIdOfPath(path: string): string | undefined {
+export function parseTaskPath(path: string): string | undefined {
 	const encoded = /\/images\/tasks\/([^/?#]+)\/?([?#]|$)/.exec(path)?.[1];
 	try {
 		return encoded === undefined ? undefined : decodeURIComponent(encoded);

@@ -1,30 +1,30 @@
 import { TaskError } from '../errors/errors';
 import type { ImageTask } from '../schemas';
 
-/** One picture of a completed task. */
-export interface Picture {
+/** One image of a completed task. */
+export interface TaskImage {
 	url: string;
 	/** Its entry in the task's `result.data`, as the gateway sent it. */
 	entry: Record<string, unknown>;
-	/** Position among the task's pictures, from 0. */
+	/** Position among the task's images, from 0. */
 	index: number;
 	count: number;
 }
 
 /** What was asked for, as far as it is known. */
-export interface PictureOrigin {
+export interface ImageOrigin {
 	taskId: string;
 	model?: string;
 	prompt?: string;
 }
 
 /**
- * The pictures of a completed task: each entry of `result.data` that has a `url`; where there is
+ * The images of a completed task: each entry of `result.data` that has a `url`; where there is
  * none, the task's `image_url`.
  * @throws {TaskError} the task has neither
  * @see contract, "Image task"
  */
-export function picturesOf(taskId: string, task: ImageTask): Picture[] {
+export function getTaskImages(taskId: string, task: ImageTask): TaskImage[] {
 	const entries = (task.result?.data ?? []).filter(({ url }) => url);
 	const found =
 		entries.length > 0 ? entries : task.image_url ? [{ url: task.image_url }] : undefined;
@@ -46,13 +46,13 @@ export function picturesOf(taskId: string, task: ImageTask): Picture[] {
 }
 
 /**
- * The one home of a picture's output shape: the JSON of the item that stands for it.
+ * The one home of an image's output shape: the JSON of the item that stands for it.
  * `file` is added by whoever downloads it.
  */
-export function pictureOutput(
+export function toImageOutput(
 	task: ImageTask,
-	{ url, entry, index, count }: Picture,
-	{ taskId, model, prompt }: PictureOrigin,
+	{ url, entry, index, count }: TaskImage,
+	{ taskId, model, prompt }: ImageOrigin,
 ): Record<string, unknown> {
 	return {
 		task_id: taskId,

@@ -1,9 +1,9 @@
-import type { Answer, Client } from '../http/request';
-import { gatewayNow, retryAfterSeconds } from '../http/retry-after';
+import type { ParsedReply, Client } from '../http/request';
+import { readGatewayTime, parseRetryAfter } from '../http/retry-after';
 import type { ImageTask } from '../schemas';
 
 /** What one reply said about a task. */
-export interface Observation {
+export interface PollResult {
 	/** Checked, for reading. */
 	task: ImageTask;
 	/** As the gateway sent it. */
@@ -13,11 +13,11 @@ export interface Observation {
 	/** When the reply was here: milliseconds since the epoch, by the local clock. */
 	now: number;
 	/** The same moment by the gateway's clock. */
-	gatewayNow: number;
+	gatewayTime: number;
 }
 
 /** A task the gateway has accepted. From here on it may cost money and must not get lost. */
-export interface AcceptedTask extends Observation {
+export interface AcceptedTask extends PollResult {
 	taskId: string;
 }
 
@@ -25,13 +25,17 @@ export interface AcceptedTask extends Observation {
  * What a reply says about a task.
  * @param task its body, checked
  */
-export function observe(client: Client, { json, reply }: Answer, task: ImageTask): Observation {
+export function toPollResult(
+	client: Client,
+	{ json, reply }: ParsedReply,
+	task: ImageTask,
+): PollResult {
 	const now = client.time.now();
 	return {
 		task,
 		json: json as Record<string, unknown>,
-		retryAfter: retryAfterSeconds(reply.headers, now),
+		retryAfter: parseRetryAfter(reply.headers, now),
 		now,
-		gatewayNow: gatewayNow(reply.headers, now),
+		gatewayTime: readGatewayTime(reply.headers, now),
 	};
 }

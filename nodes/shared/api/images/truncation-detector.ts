@@ -90,7 +90,7 @@ const NO_BYTES = new Uint8Array();
  * that is not built as its type says, and whatever encoders put behind the end. It keeps a few
  * bytes at a time, never the image.
  */
-export class ImageEnd {
+export class TruncationDetector {
 	private readonly walk?: Walk;
 	private step?: Step;
 	private sawEnd = false;
@@ -102,17 +102,17 @@ export class ImageEnd {
 	}
 
 	/** Whether the file may end after the bytes that have passed: its end was seen, or can't be told. */
-	get reached(): boolean {
+	get mayEnd(): boolean {
 		return this.step === undefined || this.step.mayEnd === true;
 	}
 
 	/** Whether the file's end was seen. */
-	get seen(): boolean {
+	get hasEnded(): boolean {
 		return this.sawEnd || this.step?.mayEnd === true;
 	}
 
 	/** Takes note of the next bytes. */
-	pass(chunk: Uint8Array): void {
+	feed(chunk: Uint8Array): void {
 		for (let at = 0; this.step && at < chunk.length; ) {
 			at = this.step.consume(chunk, at);
 			if (this.step.done) this.goOn();

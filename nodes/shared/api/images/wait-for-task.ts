@@ -2,7 +2,7 @@ import { ModelAccessError } from '../errors/errors';
 import type { Client } from '../http/request';
 import { pause } from '../http/retry';
 import { pollImageTask } from './poll-task';
-import type { Observation } from './task';
+import type { PollResult } from './task';
 import { failedTask, timedOut, withTask } from './task-errors';
 
 /** Where the waiting for a task stands. It can be saved, so that the waiting can go on later. */
@@ -19,7 +19,7 @@ export interface PollSettings {
 }
 
 export type PollStep =
-	/** The task has its pictures. */
+	/** The task has its images. */
 	| { next: 'completed' }
 	/** The task ended without. */
 	| { next: 'failed' }
@@ -35,7 +35,7 @@ const LONGEST_UNNAMED_WAIT_MS = 15_000;
  * One step of waiting for a task: what was seen in, what to do out. Pure.
  * @see contract, "States and transitions" and "Limits" (poll fallback)
  */
-export function pollStep(state: PollState, seen: Observation, settings: PollSettings): PollStep {
+export function pollStep(state: PollState, seen: PollResult, settings: PollSettings): PollStep {
 	const { status } = seen.task;
 	if (status === 'completed' || status === 'failed') return { next: status };
 	const waitMs = Math.max(askedWaitMs(state, seen), settings.pollIntervalMs);
@@ -48,20 +48,20 @@ export function pollStep(state: PollState, seen: Observation, settings: PollSett
 }
 
 /** How long the gateway asks to wait, or a time that grows with each poll if it does not say. */
-function askedWaitMs({ unnamedWaits }: PollState, { retryAfter }: Observation): number {
+function askedWaitMs({ unnamedWaits }: PollState, { retryAfter }: PollResult): number {
 	if (retryAfter !== undefined) return retryAfter * 1000;
 	return Math.min(LONGEST_UNNAMED_WAIT_MS, UNNAMED_WAIT_MS * 1.5 ** unnamedWaits);
 }
 
 /** When the task's record ends, by the local clock. */
-function expiryMoment({ task, now, gatewayNow }: Observation): number {
+function expiryMoment({ task, now, gatewayTime: gatewayNow }: PollResult): number {
 	return task.expires_at === undefined ? Infinity : now + (task.expires_at * 1000 - gatewayNow);
 }
 
 /** How the waiting ended, with the last that was seen. */
-export interface Waited {
+export interface WaitResult {
 	end: 'completed' | 'timedOut';
-	seen: Observation;
+	last: PollResult;
 	/** For `timedOut`: the error that says so, to be thrown or not. */
 	error?: ModelAccessError;
 }
@@ -81,8 +81,8 @@ export async function waitForImageTask(
 		first,
 		onSeen,
 		...settings
-	}: PollSettings & { first?: Observation; onSeen?: (seen: Observation) => void },
-): Promise<Waited> {
+	}: PollSettings & { first?: PollResult; onSeen?: (seen: PollResult) => void },
+): Promise<WaitResult> {
 	let state: PollState = { unnamedWaits: 0 };
 	let seen = first ?? (await pollImageTask(client, taskId));
 	for (;;) {
@@ -90,7 +90,7 @@ export async function waitForImageTask(
 		const step = pollStep(state, seen, settings);
 		if (step.next !== 'wait') return endWait(client, taskId, seen, step);
 		const next = await pollAfter(client, taskId, step.waitMs);
-		if (next instanceof ModelAccessError) return { end: 'timedOut', seen, error: next };
+		if (next instanceof ModelAccessError) return { end: 'timedOut', last: seen, error: next };
 		state = step.state;
 		seen = next;
 	}
@@ -100,16 +100,16 @@ export async function waitForImageTask(
 function endWait(
 	client: Client,
 	taskId: string,
-	seen: Observation,
+	seen: PollResult,
 	step: Exclude<PollStep, { next: 'wait' }>,
-): Waited {
+): WaitResult {
 	if (step.next === 'failed') throw failedTask(client, taskId, seen.task);
 	if (step.next === 'giveUp') {
-		return { end: 'timedOut', seen, error: timedOut(client, taskId, seen, step) };
+		return { end: 'timedOut', last: seen, error: timedOut(client, taskId, seen, step) };
 	}
 	// The gateway has room for another task by now, also while the images are downloaded.
-	client.place?.leave();
-	return { end: 'completed', seen };
+	client.slot?.release();
+	return { end: 'completed', last: seen };
 }
 
 /** @returns the error if no time was left to poll again */
@@ -117,13 +117,13 @@ async function pollAfter(
 	client: Client,
 	taskId: string,
 	waitMs: number,
-): Promise<Observation | ModelAccessError> {
+): Promise<PollResult | ModelAccessError> {
 	try {
 		await pause(client, waitMs);
 		return await pollImageTask(client, taskId);
 	} catch (error) {
 		const known = withTask(error, taskId);
-		if (known instanceof ModelAccessError && known.facts.outOfTime) return known;
+		if (known instanceof ModelAccessError && known.details.outOfTime) return known;
 		throw known;
 	}
 }

@@ -1,5 +1,5 @@
 import { request, type Client } from '../http/request';
-import { checkAnswer, modelListSchema, type Model } from '../schemas';
+import { checkReply, modelListSchema, type Model } from '../schemas';
 
 /**
  * Lists the models that the key may use.
@@ -9,7 +9,7 @@ import { checkAnswer, modelListSchema, type Model } from '../schemas';
  */
 export async function listModels(client: Client): Promise<Model[]> {
 	const answer = await request(client, 'read', { method: 'GET', path: '/models' });
-	return checkAnswer(modelListSchema, answer, { what: 'model list', kind: 'read' }).data;
+	return checkReply(modelListSchema, answer, { what: 'model list', kind: 'read' }).data;
 }
 
 /**

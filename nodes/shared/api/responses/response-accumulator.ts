@@ -1,4 +1,4 @@
-import { fieldsOf, parseJson } from '../http/json';
+import { asRecord, parseJson } from '../http/json';
 import type { StreamEvent } from './event-stream';
 
 /** How a stream of a response ended. */
@@ -27,7 +27,7 @@ type Fields = Record<string, unknown>;
 
 /** What an event of one kind does; it returns the end of the stream if it is one. */
 type Handler = (
-	assembly: ResponseAssembly,
+	assembly: ResponseAccumulator,
 	fields: Fields,
 	onText: (text: string) => void,
 ) => StreamEnd | undefined | void;
@@ -39,7 +39,7 @@ type Handler = (
  * It holds the text and the items, and nothing of the events themselves.
  * @see contract, "Events"
  */
-export class ResponseAssembly {
+export class ResponseAccumulator {
 	private static readonly HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 		['response.created', (to, fields) => to.begin(fields)],
 		['response.in_progress', (to, fields) => to.begin(fields)],
@@ -58,9 +58,9 @@ export class ResponseAssembly {
 		['response.incomplete', (to, fields) => to.finish(fields, 'incomplete')],
 		[
 			'response.failed',
-			(_, fields) => asError(errorOf({ ...fields, ...fieldsOf(fields.response) })),
+			(_, fields) => asError(readError({ ...fields, ...asRecord(fields.response) })),
 		],
-		['error', (_, fields) => asError({ ...fields, ...errorOf(fields) })],
+		['error', (_, fields) => asError({ ...fields, ...readError(fields) })],
 	]);
 
 	private started: Fields = {};
@@ -75,11 +75,11 @@ export class ResponseAssembly {
 	 * @param onText told of each piece of text, as it comes
 	 * @returns how the stream ended, if this was its end
 	 */
-	take(event: StreamEvent, onText: (text: string) => void = () => {}): StreamEnd | undefined {
+	add(event: StreamEvent, onText: (text: string) => void = () => {}): StreamEnd | undefined {
 		const json = parseJson(event.data);
 		if (typeof json !== 'object' || json === null) return undefined;
 		const fields = json as Fields;
-		const handler = ResponseAssembly.HANDLERS.get(kindOf(event, fields) ?? '');
+		const handler = ResponseAccumulator.HANDLERS.get(getKind(event, fields) ?? '');
 		return handler?.(this, fields, onText) ?? undefined;
 	}
 
@@ -91,11 +91,11 @@ export class ResponseAssembly {
 	}
 
 	private begin(fields: Fields) {
-		this.started = fieldsOf(fields.response);
+		this.started = asRecord(fields.response);
 	}
 
 	private setItem(fields: Fields, done: boolean) {
-		this.items.set(indexOf(fields), { item: fieldsOf(fields.item), done });
+		this.items.set(readIndex(fields), { item: asRecord(fields.item), done });
 	}
 
 	private addText(fields: Fields, kind: Part['kind'], tell: (text: string) => void) {
@@ -108,7 +108,7 @@ export class ResponseAssembly {
 	}
 
 	private text(fields: Fields, kind: Part['kind']): Text {
-		const item = indexOf(fields);
+		const item = readIndex(fields);
 		const index = typeof fields.content_index === 'number' ? fields.content_index : 0;
 		const { growing } = this;
 		const goesOn = growing?.item === item && growing.index === index && growing.kind === kind;
@@ -126,7 +126,7 @@ export class ResponseAssembly {
 	}
 
 	private call(fields: Fields): Text {
-		return entry(this.calls, indexOf(fields), () => new Text());
+		return entry(this.calls, readIndex(fields), () => new Text());
 	}
 
 	private partsInOrder(): Part[] {
@@ -135,18 +135,18 @@ export class ResponseAssembly {
 
 	/** The final response wins; if its output is empty, what came on the way stands in. */
 	private finish(fields: Fields, status: string): StreamEnd {
-		const final = fieldsOf(fields.response);
+		const final = asRecord(fields.response);
 		const hasOutput = Array.isArray(final.output) && final.output.length > 0;
 		const response = {
 			...this.started,
 			...final,
 			status: typeof final.status === 'string' ? final.status : status,
-			output: hasOutput ? final.output : this.gathered(),
+			output: hasOutput ? final.output : this.buildOutput(),
 		};
 		return { kind: 'response', response };
 	}
 
-	private gathered(): Fields[] {
+	private buildOutput(): Fields[] {
 		const parts = this.partsInOrder();
 		const byItem = new Map<number, Part[]>();
 		for (const part of parts) entry(byItem, part.item, () => []).push(part);
@@ -161,7 +161,7 @@ export class ResponseAssembly {
 		const { item, done } = this.items.get(index) ?? { item: {}, done: false };
 		const call = this.calls.get(index);
 		if (call) return { type: 'function_call', ...item, arguments: call.value || item.arguments };
-		const content = parts.map(contentOf);
+		const content = parts.map(toContent);
 		const whole = done && Array.isArray(item.content) && item.content.length > 0;
 		if (content.length === 0 || whole) return item;
 		return { type: 'message', role: 'assistant', ...item, content };
@@ -169,24 +169,24 @@ export class ResponseAssembly {
 }
 
 /** By the JSON's `type`, or the event's name; an error also where only the name or a field says so. */
-function kindOf({ name }: StreamEvent, { type, error }: Fields) {
+function getKind({ name }: StreamEvent, { type, error }: Fields) {
 	if (name === 'error') return name;
 	if (typeof type === 'string') return type;
 	return name ?? (error ? 'error' : undefined);
 }
 
 /** The error object in `error`, which may be a text alone. */
-function errorOf({ error }: Fields): Fields {
-	return typeof error === 'string' ? { message: error } : fieldsOf(error);
+function readError({ error }: Fields): Fields {
+	return typeof error === 'string' ? { message: error } : asRecord(error);
 }
 
 const asError = (error: Fields): StreamEnd => ({ kind: 'error', error });
 
-function contentOf({ kind, text: { value } }: Part): Fields {
+function toContent({ kind, text: { value } }: Part): Fields {
 	return kind === 'refusal' ? { type: kind, refusal: value } : { type: kind, text: value };
 }
 
-function indexOf({ output_index: index }: Fields): number {
+function readIndex({ output_index: index }: Fields): number {
 	return typeof index === 'number' ? index : 0;
 }
 

@@ -1,5 +1,5 @@
-import { InputError } from '../errors/errors';
-import { fieldsOf, parseJson } from '../http/json';
+import { ValidationError } from '../errors/errors';
+import { asRecord, parseJson } from '../http/json';
 
 /** Who speaks in a message. */
 export type Role = 'user' | 'assistant' | 'system' | 'developer';
@@ -32,7 +32,7 @@ export const MESSAGES_HINT =
  * @param value a list or text from an expression, or JSON text. Text that does not begin like JSON
  * is taken as it is
  * @param parseField parses JSON text, and says where it breaks
- * @throws {InputError} nothing there, a whole request body, or something that is no input
+ * @throws {ValidationError} nothing there, a whole request body, or something that is no input
  * @see contract, "Response request" (`input`)
  */
 export function inputFromJson(
@@ -42,10 +42,10 @@ export function inputFromJson(
 ): string | unknown[] {
 	const parsed = typeof value === 'string' ? parsedInput(value, parseField) : value;
 	if (isInput(parsed)) return parsed;
-	const fields = fieldsOf(parsed);
+	const fields = asRecord(parsed);
 	refuseRequestBody(fields, field);
 	if ('role' in fields || 'type' in fields) return [parsed];
-	throw new InputError(
+	throw new ValidationError(
 		field,
 		isEmpty(parsed) ? 'is empty' : 'is no input for a model',
 		'Enter a list of input items, such as [{ "role": "user", "content": "Hello" }], or a text.',
@@ -56,11 +56,11 @@ function isInput(value: unknown): value is string | unknown[] {
 	return typeof value === 'string' ? value.trim() !== '' : Array.isArray(value) && !isEmpty(value);
 }
 
-/** @throws {InputError} the fields are those of a request, not of an input item */
+/** @throws {ValidationError} the fields are those of a request, not of an input item */
 function refuseRequestBody(fields: Record<string, unknown>, field: string) {
-	if ('messages' in fields) throw new InputError(field, 'holds "messages"', MESSAGES_HINT);
+	if ('messages' in fields) throw new ValidationError(field, 'holds "messages"', MESSAGES_HINT);
 	if (!('input' in fields)) return;
-	throw new InputError(
+	throw new ValidationError(
 		field,
 		'is a whole request body',
 		'Enter the value of "input" alone; other fields belong into the options, or into Extra Body.',

@@ -1,4 +1,4 @@
-import { fieldsOf, parseJson } from '../http/json';
+import { asRecord, parseJson } from '../http/json';
 import type { CreatedResponse } from './created-response';
 import type { ModelResponse } from '../schemas';
 import { parseStructured } from './structured-output';
@@ -44,13 +44,13 @@ export function simplifyResponse(
 	asked: Record<string, unknown>,
 ): SimplifiedResponse {
 	const { response, requestId } = created;
-	const text = outputText(response);
-	const refusal = joined(response, 'refusal', 'refusal');
-	const reasoning = response.output.flatMap(summariesOf);
-	const citations = partsOf(response).flatMap(({ annotations }) =>
-		Array.isArray(annotations) ? annotations.map(fieldsOf) : [],
+	const text = getOutputText(response);
+	const refusal = joinParts(response, 'refusal', 'refusal');
+	const reasoning = response.output.flatMap(getReasoningSummaries);
+	const citations = getParts(response).flatMap(({ annotations }) =>
+		Array.isArray(annotations) ? annotations.map(asRecord) : [],
 	);
-	const calls = response.output.flatMap(toolCallOf);
+	const calls = response.output.flatMap(getToolCalls);
 	const parsed = text === '' ? undefined : parseStructured(created, text, asked);
 	return {
 		id: response.id,
@@ -74,24 +74,24 @@ interface Readable {
 }
 
 /** All text of all message items, in order. */
-export function outputText(response: Readable): string {
-	return joined(response, 'output_text', 'text');
+export function getOutputText(response: Readable): string {
+	return joinParts(response, 'output_text', 'text');
 }
 
 /** What the model says to a reader: its text, or its refusal where there is none. */
-export function spokenText(response: Readable): string {
-	return outputText(response) || joined(response, 'refusal', 'refusal');
+export function getSpokenText(response: Readable): string {
+	return getOutputText(response) || joinParts(response, 'refusal', 'refusal');
 }
 
-/** A picture among a response's output items. */
-export interface OutputPicture {
+/** An image among a response's output items. */
+export interface OutputImage {
 	base64: string;
 	/** Identifier of its output item. */
 	id?: string;
 }
 
-/** The pictures that the model drew: base64 in the `result` of `image_generation_call` items. */
-export function outputPictures(response: ModelResponse): OutputPicture[] {
+/** The images that the model drew: base64 in the `result` of `image_generation_call` items. */
+export function getOutputImages(response: ModelResponse): OutputImage[] {
 	return response.output.flatMap(({ type, result, id }) =>
 		type === 'image_generation_call' && typeof result === 'string' && result !== ''
 			? [{ base64: result, ...(typeof id === 'string' && { id }) }]
@@ -101,14 +101,14 @@ export function outputPictures(response: ModelResponse): OutputPicture[] {
 
 type OutputItem = ModelResponse['output'][number];
 
-function partsOf(response: Readable): Array<Record<string, unknown>> {
+function getParts(response: Readable): Array<Record<string, unknown>> {
 	return response.output.flatMap(({ type, content }) =>
-		type === 'message' && Array.isArray(content) ? content.map(fieldsOf) : [],
+		type === 'message' && Array.isArray(content) ? content.map(asRecord) : [],
 	);
 }
 
-function joined(response: Readable, type: string, field: string): string {
-	return partsOf(response)
+function joinParts(response: Readable, type: string, field: string): string {
+	return getParts(response)
 		.filter((part) => part.type === type)
 		.map((part) => part[field])
 		.filter((text) => typeof text === 'string')
@@ -116,12 +116,12 @@ function joined(response: Readable, type: string, field: string): string {
 }
 
 /** What a reasoning item says that the model thought; none for other items. */
-export function summariesOf({ type, summary }: OutputItem): string[] {
+export function getReasoningSummaries({ type, summary }: OutputItem): string[] {
 	if (type !== 'reasoning' || !Array.isArray(summary)) return [];
-	return summary.map((part) => fieldsOf(part).text).filter((text) => typeof text === 'string');
+	return summary.map((part) => asRecord(part).text).filter((text) => typeof text === 'string');
 }
 
-function toolCallOf(item: OutputItem): ToolCall[] {
+function getToolCalls(item: OutputItem): ToolCall[] {
 	if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return [];
 	const { call_id, name } = item;
 	const given = item.type === 'custom_tool_call' ? item.input : item.arguments;

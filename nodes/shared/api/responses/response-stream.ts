@@ -1,14 +1,14 @@
 import { StreamError } from '../errors/errors';
-import { IN_DOUBT_ADVICE, requestIdOf } from '../errors/from-reply';
-import { Watch } from '../http/idle-timeout';
+import { MAYBE_EXECUTED_ADVICE, getRequestId } from '../errors/from-reply';
+import { IdleTimeout } from '../http/idle-timeout';
 import { readAhead, withPieces } from '../http/read-ahead';
-import { openExchange, parseAnswer, type Client } from '../http/request';
+import { openStream, parseReply, type Client } from '../http/request';
 import { header, type OpenReply } from '../http/transport';
 import { decode, readEvents, type StreamEvent } from './event-stream';
 import { createdResponse } from './response';
 import type { CreatedResponse } from './created-response';
-import { ResponseAssembly, type StreamEnd } from './response-accumulator';
-import { spokenText } from './response-output';
+import { ResponseAccumulator, type StreamEnd } from './response-accumulator';
+import { getSpokenText } from './response-output';
 import { failedStream, interruptedStream } from './stream-errors';
 
 export interface StreamSettings {
@@ -33,9 +33,9 @@ export async function streamResponse(
 	{ idleMs, onText }: StreamSettings,
 ): Promise<CreatedResponse> {
 	const message = { method: 'POST', path: '/responses', body: { ...body, stream: true } } as const;
-	const reply = await openExchange(client, 'response', message, idleMs);
+	const reply = await openStream(client, 'response', message, idleMs);
 	const { time, cancel = client.signal } = client;
-	const watch = new Watch(
+	const watch = new IdleTimeout(
 		{ time, signal: cancel },
 		{ idleMs, endsAt: time.now() + client.timeoutMs },
 	);
@@ -43,9 +43,9 @@ export async function streamResponse(
 	const close = () => reply.close();
 	watch.signal.addEventListener('abort', close, { once: true });
 	try {
-		return await watch.over(async () => await reader.read(watch.noting(reply.chunks)));
+		return await watch.run(async () => await reader.read(watch.track(reply.chunks)));
 	} catch (error) {
-		const requestId = requestIdOf(client.redact, reply);
+		const requestId = getRequestId(client.redact, reply);
 		throw interruptedStream(client, watch, error, { requestId, partialText: reader.partialText });
 	} finally {
 		reply.close();
@@ -54,7 +54,7 @@ export async function streamResponse(
 
 /** Reads one reply: a stream of events, or what came in its place. */
 class ReplyReader {
-	private readonly assembly = new ResponseAssembly();
+	private readonly accumulator = new ResponseAccumulator();
 	/** Whether some text was handed on. */
 	private hasSpoken = false;
 	/** What came before the first event: without an event, the reply is no stream. */
@@ -68,7 +68,7 @@ class ReplyReader {
 
 	/** All text so far, refusals included. */
 	get partialText(): string {
-		return this.assembly.partialText;
+		return this.accumulator.partialText;
 	}
 
 	async read(chunks: AsyncIterable<Uint8Array>): Promise<CreatedResponse> {
@@ -81,9 +81,9 @@ class ReplyReader {
 		if (end) return this.fromEnd(end);
 		if (this.before && !this.claimsToStream(head)) return this.fromDocument(this.before.join(''));
 		throw new StreamError('The answer ended before it was complete', {
-			advice: IN_DOUBT_ADVICE.response,
+			advice: MAYBE_EXECUTED_ADVICE.response,
 			retryable: false,
-			inDoubt: true,
+			maybeExecuted: true,
 		});
 	}
 
@@ -108,7 +108,7 @@ class ReplyReader {
 		const pieces: string[] = [];
 		let end: StreamEnd | undefined;
 		for (const event of events) {
-			end = this.assembly.take(event, (piece) => pieces.push(piece));
+			end = this.accumulator.add(event, (piece) => pieces.push(piece));
 			if (end) break;
 		}
 		const spoken = pieces.length > MOST_PIECES ? [pieces.join('')] : pieces;
@@ -129,19 +129,19 @@ class ReplyReader {
 	private fromEnd(end: StreamEnd): CreatedResponse {
 		if (end.kind === 'error') throw failedStream(this.client, end.error);
 		const { status, headers } = this.reply;
-		const requestId = requestIdOf(this.client.redact, this.reply);
+		const requestId = getRequestId(this.client.redact, this.reply);
 		const reply = { status, headers, body: '' };
 		return this.finish(createdResponse(this.client, { json: end.response, reply, requestId }));
 	}
 
 	private fromDocument(body: string): CreatedResponse {
-		const answer = parseAnswer(this.client, 'response', { ...this.reply, body });
+		const answer = parseReply(this.client, 'response', { ...this.reply, body });
 		return this.finish(createdResponse(this.client, answer));
 	}
 
 	/** If none of its text came on the way, all of it goes out at the end. */
 	private finish(created: CreatedResponse): CreatedResponse {
-		if (!this.hasSpoken) this.speak(spokenText(created.response));
+		if (!this.hasSpoken) this.speak(getSpokenText(created.response));
 		return created;
 	}
 }

@@ -1,24 +1,25 @@
-import { AnswerError, InputError } from '../errors/errors';
-import { quoteField } from '../errors/sanitize';
+import { InvalidResponseError, ValidationError } from '../errors/errors';
+import { sanitizeField } from '../errors/sanitize';
 import { requireText } from '../errors/require-text';
-import { fieldsOf } from '../http/json';
+import { asRecord } from '../http/json';
 import { MESSAGES_HINT } from './response-input';
-import { outputText } from './response-output';
-import { request, type Answer, type Client } from '../http/request';
-import { checkAnswer, responseSchema, type ModelResponse } from '../schemas';
+import { getOutputText } from './response-output';
+import { request, type ParsedReply, type Client } from '../http/request';
+import { checkReply, responseSchema, type ModelResponse } from '../schemas';
 import type { CreatedResponse } from './created-response';
 
 /**
  * Checks the body of `POST /v1/responses` before anything is sent.
  * @param body the fields as set, with the extra body already merged over them
- * @throws {InputError} no model, no input, `messages` in place of `input`, a demand to stream
+ * @throws {ValidationError} no model, no input, `messages` in place of `input`, a demand to stream
  * @see contract, "Response request"
  */
 export function checkResponseRequest(body: Record<string, unknown>): Record<string, unknown> {
 	requireText(body.model, 'Model', 'Choose a model from the list or enter its exact ID.');
-	if ('messages' in body) throw new InputError('Extra Body', 'holds "messages"', MESSAGES_HINT);
+	if ('messages' in body)
+		throw new ValidationError('Extra Body', 'holds "messages"', MESSAGES_HINT);
 	if (body.stream !== undefined && body.stream !== false) {
-		throw new InputError(
+		throw new ValidationError(
 			'Extra Body',
 			'asks to stream',
 			'Remove "stream" from the Extra Body option, and turn on the field Stream.',
@@ -33,7 +34,7 @@ export function checkResponseRequest(body: Record<string, unknown>): Record<stri
 /**
  * Asks a model for a response, once (see the retry table).
  * @throws {ModelAccessError} see `exchange`
- * @throws {AnswerError} the answer's status is `failed`, or it is not as the contract says
+ * @throws {InvalidResponseError} the answer's status is `failed`, or it is not as the contract says
  * @see contract, "POST /v1/responses"
  */
 export async function createResponse(
@@ -46,9 +47,9 @@ export async function createResponse(
 
 /**
  * Checks an answer that holds a response.
- * @throws {AnswerError} its status is `failed`, or it is not as the contract says
+ * @throws {InvalidResponseError} its status is `failed`, or it is not as the contract says
  */
-export function createdResponse(client: Client, answer: Answer): CreatedResponse {
+export function createdResponse(client: Client, answer: ParsedReply): CreatedResponse {
 	const response = checkedResponse(answer);
 	const { requestId } = answer;
 	if (response.status === 'failed' || response.status === 'cancelled') {
@@ -57,29 +58,31 @@ export function createdResponse(client: Client, answer: Answer): CreatedResponse
 	return { response, json: answer.json as Record<string, unknown>, requestId };
 }
 
-/** @throws {AnswerError} it is not as the contract says; the error carries what text it has */
-function checkedResponse(answer: Answer): ModelResponse {
+/** @throws {InvalidResponseError} it is not as the contract says; the error carries what text it has */
+function checkedResponse(answer: ParsedReply): ModelResponse {
 	try {
-		return checkAnswer(responseSchema, answer, { what: 'response', kind: 'response' });
+		return checkReply(responseSchema, answer, { what: 'response', kind: 'response' });
 	} catch (error) {
 		throw withReadableText(error, answer.json);
 	}
 }
 
 function withReadableText(error: unknown, json: unknown): unknown {
-	const { output } = fieldsOf(json);
-	const text = outputText({ output: Array.isArray(output) ? output.map(fieldsOf) : [] });
-	return error instanceof AnswerError && text !== '' ? error.with({ partialText: text }) : error;
+	const { output } = asRecord(json);
+	const text = getOutputText({ output: Array.isArray(output) ? output.map(asRecord) : [] });
+	return error instanceof InvalidResponseError && text !== ''
+		? error.with({ partialText: text })
+		: error;
 }
 
 function failedResponse(
 	client: Client,
 	response: ModelResponse,
 	requestId: string | undefined,
-): AnswerError {
-	const error = fieldsOf(response.error);
-	const text = (value: unknown) => quoteField(client.redact, value);
-	return new AnswerError(
+): InvalidResponseError {
+	const error = asRecord(response.error);
+	const text = (value: unknown) => sanitizeField(client.redact, value);
+	return new InvalidResponseError(
 		`The model’s response ${response.status === 'failed' ? 'failed' : 'was cancelled'}: ${text(error.message) ?? 'the gateway gave no reason'}`,
 		{
 			advice:

@@ -1,9 +1,9 @@
-import { adviceFor, type Sentence } from '../errors/advice';
-import { CancelledError, ModelAccessError, StreamError } from '../errors/errors';
-import { IN_DOUBT_ADVICE } from '../errors/from-reply';
-import { quoteField } from '../errors/sanitize';
+import { formatAdvice, type Sentence } from '../errors/advice';
+import { CanceledError, ModelAccessError, StreamError } from '../errors/errors';
+import { MAYBE_EXECUTED_ADVICE } from '../errors/from-reply';
+import { sanitizeField } from '../errors/sanitize';
 import { RequestAborted } from '../http/abort';
-import type { Watch } from '../http/idle-timeout';
+import type { IdleTimeout } from '../http/idle-timeout';
 import type { Client } from '../http/request';
 import { TransportFault } from '../http/transport';
 
@@ -16,14 +16,14 @@ export function failedStream(
 	{ redact }: Pick<Client, 'redact'>,
 	error: Record<string, unknown>,
 ): StreamError {
-	const code = quoteField(redact, error.code);
-	const reason = quoteField(redact, error.message) ?? code ?? 'the gateway gave no reason';
+	const code = sanitizeField(redact, error.code);
+	const reason = sanitizeField(redact, error.message) ?? code ?? 'the gateway gave no reason';
 	return new StreamError(`The model’s response failed: ${reason}`, {
-		type: error.type === 'error' ? undefined : quoteField(redact, error.type),
+		type: error.type === 'error' ? undefined : sanitizeField(redact, error.type),
 		code,
 		retryable: false,
 		charged: true,
-		advice: IN_DOUBT_ADVICE.response,
+		advice: MAYBE_EXECUTED_ADVICE.response,
 	});
 }
 
@@ -34,43 +34,43 @@ export function failedStream(
  */
 export function interruptedStream(
 	client: Client,
-	watch: Watch,
+	watch: IdleTimeout,
 	error: unknown,
 	{ requestId, partialText }: { requestId?: string; partialText: string },
 ): unknown {
-	const failure = failureOf(client, watch, error);
+	const failure = toFailure(client, watch, error);
 	if (!(failure instanceof ModelAccessError)) return failure;
-	const { facts } = failure;
+	const { details } = failure;
 	return failure.with({
-		requestId: facts.requestId ?? requestId,
-		partialText: facts.partialText ?? (partialText || undefined),
+		requestId: details.requestId ?? requestId,
+		partialText: details.partialText ?? (partialText || undefined),
 	});
 }
 
-function failureOf(client: Client, watch: Watch, error: unknown): unknown {
+function toFailure(client: Client, watch: IdleTimeout, error: unknown): unknown {
 	const isCanceled = (client.cancel ?? client.signal)?.aborted === true;
-	if (isCanceled) return new CancelledError(IN_DOUBT_ADVICE.response);
+	if (isCanceled) return new CanceledError(MAYBE_EXECUTED_ADVICE.response);
 	if (watch.expired === 'total') return tooLate(client);
 	if (watch.expired === 'idle') return silent(client, watch);
 	const isConnection = error instanceof TransportFault || error instanceof RequestAborted;
-	if (isConnection && watch.silentTooLong) return silent(client, watch);
-	if (error instanceof RequestAborted) return new CancelledError(IN_DOUBT_ADVICE.response);
+	if (isConnection && watch.isSilent) return silent(client, watch);
+	if (error instanceof RequestAborted) return new CanceledError(MAYBE_EXECUTED_ADVICE.response);
 	return error instanceof TransportFault ? lost(client, error) : error;
 }
 
-function silent(client: Client, { limits }: Watch): StreamError {
+function silent(client: Client, { limits }: IdleTimeout): StreamError {
 	const message = `Nothing arrived for ${limits.idleMs / 1000} s in the middle of the answer`;
 	return interrupted(client, message, {
-		having: 'Idle Timeout',
-		say: 'Raise the Idle Timeout option if the model pauses for longer.',
+		ifOption: 'Idle Timeout',
+		text: 'Raise the Idle Timeout option if the model pauses for longer.',
 	});
 }
 
 function tooLate(client: Client): StreamError {
 	const message = `The answer was not complete within ${client.timeoutMs / 1000} s`;
 	return interrupted(client, message, {
-		having: 'Timeout',
-		say: 'Raise the Timeout option if answers take longer.',
+		ifOption: 'Timeout',
+		text: 'Raise the Timeout option if answers take longer.',
 	});
 }
 
@@ -82,10 +82,10 @@ function lost(client: Client, { code }: TransportFault): StreamError {
 	);
 }
 
-function interrupted({ controls }: Client, message: string, advice: Sentence): StreamError {
+function interrupted({ optionNames }: Client, message: string, advice: Sentence): StreamError {
 	return new StreamError(message, {
-		advice: adviceFor([IN_DOUBT_ADVICE.response, advice], controls),
+		advice: formatAdvice([MAYBE_EXECUTED_ADVICE.response, advice], optionNames),
 		retryable: false,
-		inDoubt: true,
+		maybeExecuted: true,
 	});
 }

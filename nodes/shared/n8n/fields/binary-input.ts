@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
-import { InputError } from '../../api/errors/errors';
+import { ValidationError } from '../../api/errors/errors';
 import { toDataUrl } from '../../api/responses/response-input';
 import { IMAGE_TYPE_BYTES, imageType, type ImageType } from '../../api/images/image-type';
 
@@ -23,7 +23,7 @@ export interface InputFile {
  * The files that a binary field parameter names: names separated by commas, a list of names, or
  * binary data from an expression.
  * @param field the name on the field
- * @throws {InputError} nothing is named
+ * @throws {ValidationError} nothing is named
  */
 export function binaryReferences(value: unknown, field: string): BinaryReference[] {
 	const parts = Array.isArray(value) ? (value as unknown[]) : [value];
@@ -37,7 +37,7 @@ export function binaryReferences(value: unknown, field: string): BinaryReference
 		return typeof part === 'object' && part !== null ? [part as IBinaryData] : [];
 	});
 	if (references.length === 0) {
-		throw new InputError(
+		throw new ValidationError(
 			field,
 			'names no binary field',
 			'Enter the name of the input’s binary field, such as data; several are separated by commas.',
@@ -57,7 +57,7 @@ const CHUNK_BYTES = 1024 * 1024;
 /**
  * Reads a file of an item. It is in memory once: what comes from the storage goes into the blob
  * piece by piece.
- * @throws {InputError} the item has no such field, or the file is empty
+ * @throws {ValidationError} the item has no such field, or the file is empty
  */
 export async function readInputFile(
 	context: IExecuteFunctions,
@@ -67,7 +67,7 @@ export async function readInputFile(
 ): Promise<InputFile> {
 	const stored = storedFile(context, itemIndex, reference);
 	if (!stored) {
-		throw new InputError(
+		throw new ValidationError(
 			field,
 			typeof reference === 'string'
 				? `"${reference}" is not a binary field of the item`
@@ -77,7 +77,7 @@ export async function readInputFile(
 	}
 	const bytes = await read(context, itemIndex, reference, stored);
 	if (bytes.size === 0) {
-		throw new InputError(
+		throw new ValidationError(
 			field,
 			`"${referenceName(reference)}" is empty`,
 			'The file has no bytes. Check the node that made it.',
@@ -85,7 +85,7 @@ export async function readInputFile(
 	}
 	const start = new Uint8Array(await bytes.slice(0, IMAGE_TYPE_BYTES).arrayBuffer());
 	const image = imageType(start);
-	const mimeType = typeOf(start, image, stored.mimeType);
+	const mimeType = getMimeType(start, image, stored.mimeType);
 	return {
 		name: stored.fileName ?? `file.${image?.extension ?? stored.fileExtension ?? 'bin'}`,
 		mimeType,
@@ -114,7 +114,7 @@ export async function dataUrl({ bytes, mimeType }: InputFile): Promise<string> {
 }
 
 /** The type by which a file is sent: its bytes', the item's, or the general one. */
-function typeOf(start: Uint8Array, image: ImageType | undefined, said: string): string {
+function getMimeType(start: Uint8Array, image: ImageType | undefined, said: string): string {
 	if (image) return image.mimeType;
 	if (String.fromCharCode(...start.subarray(0, 5)) === '%PDF-') return 'application/pdf';
 	return said || 'application/octet-stream';

@@ -3,7 +3,7 @@ import { findModels, listModels } from '../../api/models/models';
 import { createClient } from '../http/client';
 import { connect } from '../http/connection';
 import { nodeError } from '../errors';
-import { n8nTime } from '../clock';
+import { n8nClock } from '../clock';
 
 /** The model field of every operation: picked from the gateway's list, or its exact ID. */
 export const modelPicker: INodeProperties = {
@@ -43,7 +43,7 @@ export async function searchModels(
 	filter?: string,
 ): Promise<INodeListSearchResult> {
 	try {
-		const client = createClient(await connect(this, n8nTime), BOUNDS);
+		const client = createClient(await connect(this, n8nClock), BOUNDS);
 		const models = await listModels(client);
 		return { results: findModels(models, filter).map(({ id }) => ({ name: id, value: id })) };
 	} catch (error) {

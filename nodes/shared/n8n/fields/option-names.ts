@@ -6,7 +6,11 @@ export function optionLabel({ displayName }: Pick<INodeProperties, 'displayName'
 }
 
 /** The fields and options of an operation, by the names that users see, their units left out. */
-export function controlsOf({ properties }: { properties: INodeProperties[] }): ReadonlySet<string> {
+export function getOptionNames({
+	properties,
+}: {
+	properties: INodeProperties[];
+}): ReadonlySet<string> {
 	const options = properties
 		.filter(({ type }) => type === 'collection')
 		.flatMap(({ options = [] }) => options as INodeProperties[]);

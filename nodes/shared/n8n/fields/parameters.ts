@@ -1,5 +1,5 @@
-import { InputError } from '../../api/errors/errors';
-import { quotable } from '../../api/errors/sanitize';
+import { ValidationError } from '../../api/errors/errors';
+import { sanitizeForMessage } from '../../api/errors/sanitize';
 
 /** What a number has to be. */
 export interface NumberRule {
@@ -13,7 +13,7 @@ export interface NumberRule {
 /**
  * Reads a number that a user set, perhaps by an expression.
  * @param value what n8n evaluated
- * @throws {InputError} it is no number, or below `min`
+ * @throws {ValidationError} it is no number, or below `min`
  */
 export function numberParameter(
 	value: unknown,
@@ -25,7 +25,7 @@ export function numberParameter(
 /**
  * The same for a number that is sent only where it was set.
  * @returns undefined where nothing is set
- * @throws {InputError} it is no number, or below `min`
+ * @throws {ValidationError} it is no number, or below `min`
  */
 export function optionalNumber(
 	value: unknown,
@@ -35,11 +35,11 @@ export function optionalNumber(
 	const advice = `Enter a ${whole ? 'whole ' : ''}number from ${min} on.`;
 	const number = typeof value === 'string' ? Number(value) : value;
 	if (typeof number !== 'number' || !Number.isFinite(number)) {
-		throw new InputError(field, 'is not a number', advice);
+		throw new ValidationError(field, 'is not a number', advice);
 	}
-	if (number < min) throw new InputError(field, `is below ${min}`, advice);
+	if (number < min) throw new ValidationError(field, `is below ${min}`, advice);
 	if (whole && !Number.isInteger(number)) {
-		throw new InputError(field, 'is not a whole number', advice);
+		throw new ValidationError(field, 'is not a whole number', advice);
 	}
 	return number;
 }
@@ -48,14 +48,18 @@ export function optionalNumber(
  * Reads a duration that a user set in seconds, perhaps by an expression.
  * @param fallback seconds
  * @returns whole milliseconds, as many as a timer takes at most
- * @throws {InputError} it is no number, not above 0, or too long for a timer
+ * @throws {ValidationError} it is no number, not above 0, or too long for a timer
  */
 export function secondsParameter(value: unknown, field: string, fallback: number): number {
 	const seconds = numberParameter(value, { field, fallback, min: 0 });
-	if (seconds === 0) throw new InputError(field, 'is 0', 'Enter a number of seconds above 0.');
+	if (seconds === 0) throw new ValidationError(field, 'is 0', 'Enter a number of seconds above 0.');
 	const ms = Math.ceil(seconds * 1000);
 	if (ms > LONGEST_MS) {
-		throw new InputError(field, 'is longer than 24 days', 'Enter a smaller number of seconds.');
+		throw new ValidationError(
+			field,
+			'is longer than 24 days',
+			'Enter a smaller number of seconds.',
+		);
 	}
 	return ms;
 }
@@ -68,13 +72,13 @@ const LONGEST_MS = 2 ** 31 - 1;
  * @param value what n8n evaluated
  * @param field the name on the field
  * @returns an empty object where nothing is set
- * @throws {InputError} the text does not parse, or it is no object
+ * @throws {ValidationError} the text does not parse, or it is no object
  */
 export function jsonObjectParameter(value: unknown, field: string): Record<string, unknown> {
 	const parsed = jsonParameter(value, field);
 	if (parsed === undefined) return {};
 	if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-		throw new InputError(
+		throw new ValidationError(
 			field,
 			'is not a JSON object',
 			'Enter an object in braces, such as { "seed": 7 }.',
@@ -86,13 +90,13 @@ export function jsonObjectParameter(value: unknown, field: string): Record<strin
 /**
  * Reads a JSON list, from an expression that yields one or from text.
  * @returns undefined where nothing is set
- * @throws {InputError} the text does not parse, or it is no list
+ * @throws {ValidationError} the text does not parse, or it is no list
  */
 export function jsonListParameter(value: unknown, field: string): unknown[] | undefined {
 	const parsed = jsonParameter(value, field);
 	if (parsed === undefined) return undefined;
 	if (!Array.isArray(parsed)) {
-		throw new InputError(field, 'is not a JSON list', 'Enter a list in square brackets.');
+		throw new ValidationError(field, 'is not a JSON list', 'Enter a list in square brackets.');
 	}
 	return parsed.length > 0 ? (parsed as unknown[]) : undefined;
 }
@@ -100,7 +104,7 @@ export function jsonListParameter(value: unknown, field: string): unknown[] | un
 /**
  * Reads any JSON value.
  * @returns undefined where nothing is set
- * @throws {InputError} the text does not parse
+ * @throws {ValidationError} the text does not parse
  */
 export function jsonParameter(value: unknown, field: string): unknown {
 	if (typeof value !== 'string') return value ?? undefined;
@@ -115,10 +119,10 @@ function parseJson(text: string, field: string): unknown {
 	}
 }
 
-function brokenJson(field: string, { message }: Error): InputError {
-	return new InputError(
+function brokenJson(field: string, { message }: Error): ValidationError {
+	return new ValidationError(
 		field,
-		`is not valid JSON: ${quotable(message, 200)}`,
+		`is not valid JSON: ${sanitizeForMessage(message, 200)}`,
 		'Check quotes, commas and braces there. Names and texts stand in double quotes.',
 	);
 }
@@ -127,7 +131,7 @@ function brokenJson(field: string, { message }: Error): InputError {
  * Drops what was not set, so that only what the user chose is sent.
  * @param fields by the name the gateway gives them
  */
-export function onlySet(fields: Record<string, unknown>): Record<string, unknown> {
+export function omitUndefined(fields: Record<string, unknown>): Record<string, unknown> {
 	return Object.fromEntries(
 		Object.entries(fields).filter(
 			([, value]) => value !== undefined && value !== null && value !== '',

@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import type { RequestBounds } from '../http/client';
 import { secondsOption } from './define-option';
 import { maxRetriesOption, timeoutOption } from './options';
-import { onlySet, optionalNumber } from './parameters';
+import { omitUndefined, optionalNumber } from './parameters';
 
 export const maxOutputTokensOption: INodeProperties = {
 	displayName: 'Max Output Tokens',
@@ -73,10 +73,10 @@ export const topPOption: INodeProperties = {
  * set, under the gateway's names.
  * @throws {InputError} names the option
  */
-export function modelFieldsOf(options: IDataObject): Record<string, unknown> {
+export function readModelFields(options: IDataObject): Record<string, unknown> {
 	const { reasoningEffort, reasoningSummary } = options;
-	const reasoning = onlySet({ effort: reasoningEffort, summary: reasoningSummary });
-	return onlySet({
+	const reasoning = omitUndefined({ effort: reasoningEffort, summary: reasoningSummary });
+	return omitUndefined({
 		max_output_tokens: optionalNumber(options.maxOutputTokens, {
 			field: 'Max Output Tokens',
 			min: 1,

@@ -8,7 +8,7 @@ export interface RequestBounds extends Pick<Client, 'timeoutMs' | 'maxRetries'> 
 }
 
 /** What a client has beside its connection and bounds. */
-export type ClientSettings = Pick<Client, 'signal' | 'cancel' | 'controls' | 'place' | 'onRetry'>;
+export type ClientSettings = Pick<Client, 'signal' | 'cancel' | 'optionNames' | 'slot' | 'onRetry'>;
 
 /** The one way to make a client. Its time begins now. */
 export function createClient(

@@ -1,9 +1,9 @@
 import { keyRedactor, normalizeApiKey } from '../../api/credential/api-key';
 import { normalizeBaseUrl } from '../../api/credential/base-url';
 import type { Client } from '../../api/http/request';
-import type { Time } from '../../api/http/clock';
+import type { Clock } from '../../api/http/clock';
 import { CREDENTIAL } from './credential';
-import { gatewayTransport, type RequestContext } from './transport';
+import { createTransport, type RequestContext } from './transport';
 
 /** A gateway as the credential describes it. */
 export type Connection = Pick<Client, 'transport' | 'time' | 'redact'> & {
@@ -18,15 +18,15 @@ export type Connection = Pick<Client, 'transport' | 'time' | 'redact'> & {
  * item as well.
  * @throws {InputError} the base URL or the key is not usable
  */
-export async function connect(context: RequestContext, time: Time): Promise<Connection> {
+export async function connect(context: RequestContext, time: Clock): Promise<Connection> {
 	const { baseUrl, apiKey } = await context.getCredentials<{ baseUrl: string; apiKey: string }>(
 		CREDENTIAL,
 	);
 	const base = normalizeBaseUrl(String(baseUrl ?? ''));
 	return {
 		baseUrl: base,
-		transport: gatewayTransport(context, base),
-		transportUntil: (cancel) => gatewayTransport(context, base, cancel),
+		transport: createTransport(context, base),
+		transportUntil: (cancel) => createTransport(context, base, cancel),
 		time,
 		redact: keyRedactor(normalizeApiKey(String(apiKey ?? ''))),
 	};

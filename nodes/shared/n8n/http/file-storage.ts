@@ -1,15 +1,15 @@
 import type { IBinaryData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 import type { Storage, StoredReply } from '../../api/images/download';
 import type { Headers } from '../../api/http/transport';
-import { chunksOf, transportFault, type Readable } from './transport';
+import { readChunks, toTransportFault, type Readable } from './transport';
 
 /**
- * Fetches pictures by n8n's plain request helper, without the key, and streams them into n8n's
+ * Fetches images by n8n's plain request helper, without the key, and streams them into n8n's
  * binary storage.
  *
  * `Accept-Encoding: identity` keeps `Content-Length` that of the file.
  */
-export function pictureStorage(context: IExecuteFunctions): Storage<IBinaryData> {
+export function createFileStorage(context: IExecuteFunctions): Storage<IBinaryData> {
 	return {
 		async open(url, signal): Promise<StoredReply<IBinaryData>> {
 			// A signal of its own ends the connection also when nobody wants the body: n8n's stream
@@ -33,7 +33,7 @@ export function pictureStorage(context: IExecuteFunctions): Storage<IBinaryData>
 					connection.abort();
 				});
 			} catch (error) {
-				throw signal.aborted ? signal.reason : transportFault(error);
+				throw signal.aborted ? signal.reason : toTransportFault(error);
 			}
 		},
 	};
@@ -48,9 +48,9 @@ function storedReply(
 	return {
 		status: statusCode,
 		headers: headers as Headers,
-		chunks: chunksOf(stream),
+		chunks: readChunks(stream),
 		async save({ name, mimeType }, chunks) {
-			return await context.helpers.prepareBinaryData(streamOf(chunks, stream), name, mimeType);
+			return await context.helpers.prepareBinaryData(toStream(chunks, stream), name, mimeType);
 		},
 		discard,
 	};
@@ -61,7 +61,7 @@ function storedReply(
  * imported. (`compose` would do it too, but leaves an error that comes before the first read
  * without a listener, which ends the process.)
  */
-function streamOf(chunks: AsyncIterable<Uint8Array>, body: Readable): Readable {
+function toStream(chunks: AsyncIterable<Uint8Array>, body: Readable): Readable {
 	const { from } = body.constructor as unknown as StreamClass;
 	return from(chunks, { objectMode: false });
 }

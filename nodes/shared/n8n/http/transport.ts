@@ -30,7 +30,7 @@ export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | ISupply
  *
  * @param cancel ends what is under way, beside the execution's cancel signal, which the helper minds
  */
-export function gatewayTransport(
+export function createTransport(
 	context: RequestContext,
 	baseUrl: string,
 	cancel?: AbortSignal,
@@ -106,7 +106,7 @@ class HelperTransport implements Transport {
 				agentOptions: { signal: connection } as IHttpRequestOptions['agentOptions'],
 			})) as IN8nHttpFullResponse;
 		} catch (error) {
-			throw transportFault(error);
+			throw toTransportFault(error);
 		}
 	}
 }
@@ -159,13 +159,13 @@ function openReply(
 ): OpenReply {
 	const reply = { status: statusCode, headers: headers as Headers };
 	const stream = body as unknown as Readable;
-	const chunks = chunksOf(stream);
+	const chunks = readChunks(stream);
 	return {
 		...reply,
 		chunks,
 		whole: async () => ({
 			...reply,
-			body: await inTime(timeoutMs, connection, async () => await textOf(chunks)),
+			body: await inTime(timeoutMs, connection, async () => await readText(chunks)),
 		}),
 		close: () => {
 			connection.abort();
@@ -174,7 +174,7 @@ function openReply(
 	};
 }
 
-async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+async function readText(chunks: AsyncIterable<Uint8Array>): Promise<string> {
 	const decoder = new TextDecoder();
 	const pieces: string[] = [];
 	for await (const chunk of chunks) pieces.push(decoder.decode(chunk, { stream: true }));
@@ -185,17 +185,17 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
  * The chunks of a body.
  * @throws {TransportFault} the connection failed
  */
-export function chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
+export function readChunks(body: Readable): AsyncGenerator<Uint8Array> {
 	// An error without a listener would end the process; who reads the chunks sees it as well.
 	body.on('error', () => {});
-	return readChunks(body);
+	return iterate(body);
 }
 
-async function* readChunks(body: Readable): AsyncGenerator<Uint8Array> {
+async function* iterate(body: Readable): AsyncGenerator<Uint8Array> {
 	try {
 		for await (const chunk of body) yield chunk as Uint8Array;
 	} catch (error) {
-		const fault = transportFault(error);
+		const fault = toTransportFault(error);
 		const isKnown = fault instanceof TransportFault || fault instanceof RequestAborted;
 		throw isKnown ? fault : new TransportFault('lost');
 	}
@@ -206,8 +206,8 @@ async function* readChunks(body: Readable): AsyncGenerator<Uint8Array> {
  * the request with its headers, and so the key.
  * @returns the error itself where it is none of the network's
  */
-export function transportFault(error: unknown): unknown {
-	const chain = causes(error);
+export function toTransportFault(error: unknown): unknown {
+	const chain = getCauses(error);
 	if (chain.some(({ name, message }) => /ssrf/i.test(`${name} ${message}`))) {
 		return new TransportFault('blocked');
 	}
@@ -225,7 +225,7 @@ interface Cause extends Error {
 	isAxiosError?: unknown;
 }
 
-function causes(error: unknown): Cause[] {
+function getCauses(error: unknown): Cause[] {
 	const chain: Cause[] = [];
 	for (let next = error; next instanceof Error && !chain.includes(next); next = next.cause) {
 		chain.push(next);

@@ -7,7 +7,7 @@ import type {
 import type { Client } from '../../api/http/request';
 import type { RequestBounds } from '../http/client';
 import type { Connection } from '../http/connection';
-import type { Ledger, PaidWork } from './resume-store';
+import type { ResumeStore, SavedWork } from './resume-store';
 
 /** What an operation sees of the item it works on. */
 export interface ItemScope {
@@ -27,12 +27,12 @@ export interface ItemScope {
 	 * @returns what an earlier try of the node brought for it, not to be paid for again
 	 * @throws {ModelAccessError} an earlier try left in doubt whether it was executed
 	 */
-	earlier(request: unknown): PaidWork | undefined;
+	restore(request: unknown): SavedWork | undefined;
 	/** Keeps what the request brought, until the node has handed on its output. */
-	paid(work: PaidWork): void;
+	save(work: SavedWork): void;
 	/** Notes a task that the gateway accepted, so that no error of the run can lose it. */
-	accepted(taskId: string): void;
-	ledger: Ledger;
+	onTaskAccepted(taskId: string): void;
+	resumeStore: ResumeStore;
 	/**
 	 * Where the workflow itself streams: opens the item's turn to pass text on to its caller. The
 	 * runner ends it.

@@ -1,32 +1,32 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import type { FailureFacts } from '../../api/errors/errors';
+import type { ErrorDetails } from '../../api/errors/errors';
 import type { TaskRecord } from '../errors';
 
 /** What a request brought that may have been paid for. */
-export type PaidWork =
+export type SavedWork =
 	/** An image task that the gateway accepted; `accepted` is the body of the 202. */
 	| { kind: 'task'; taskId: string; accepted: IDataObject }
 	/** A model's answer, as the gateway sent it. */
 	| { kind: 'answer'; json: IDataObject; requestId?: string }
 	/** Nothing that is known, although the request may have been executed. */
-	| { kind: 'doubt'; message: string; facts: FailureFacts };
+	| { kind: 'doubt'; message: string; details: ErrorDetails };
 
-type Entry = PaidWork & { itemIndex: number; executionId: string | undefined };
+type Entry = SavedWork & { itemIndex: number; executionId: string | undefined };
 
 /** Where the entries stand in the node's context. */
 const SLOT = 'modelAccess';
 
 /**
  * What this node has paid for in this execution and not handed on yet. "Retry On Fail" runs the
- * node again from the start: the ledger lets the next try take up what the one before brought, in
+ * node again from the start: the store lets the next try take up what the one before brought, in
  * place of paying for it anew.
  *
  * It lives in the node's context, which n8n keeps across tries. That is one object for all runs of
  * a node inside a loop, so an entry is known by run, item and a hash of the request. As an agent's
  * tool a node gets another run index at each try; there the request alone has to do.
  */
-export class Ledger {
+export class ResumeStore {
 	private readonly kept: IDataObject;
 	private readonly run: string;
 	private readonly executionId: string | undefined;
@@ -45,7 +45,7 @@ export class Ledger {
 	 * What an earlier try brought for the same request of the same item. A doubt of an earlier
 	 * execution does not count: somebody has looked at it since, and runs it again on purpose.
 	 */
-	find(itemIndex: number, request: unknown): PaidWork | undefined {
+	restore(itemIndex: number, request: unknown): SavedWork | undefined {
 		const key = this.key(itemIndex, request);
 		const entry = this.entries[key];
 		if (entry?.kind === 'doubt' && entry.executionId !== this.executionId) return undefined;
@@ -54,7 +54,7 @@ export class Ledger {
 	}
 
 	/** Keeps what a request has just brought. */
-	keep(itemIndex: number, request: unknown, work: PaidWork): void {
+	save(itemIndex: number, request: unknown, work: SavedWork): void {
 		const key = this.key(itemIndex, request);
 		this.touched.add(key);
 		const entry: Entry = { ...work, itemIndex, executionId: this.executionId };
@@ -67,7 +67,7 @@ export class Ledger {
 		return this.tasksOf(() => true);
 	}
 
-	/** Drops a task that ended without a picture: the next try has to submit it anew. */
+	/** Drops a task that ended without an image: the next try has to submit it anew. */
 	dropFailed(taskId: string): void {
 		this.remove((_, entry) => entry.kind === 'task' && entry.taskId === taskId);
 	}
@@ -84,12 +84,12 @@ export class Ledger {
 	}
 
 	/** Tasks of this run that no request of this try asked for: an earlier one had another request. */
-	leftOver(): TaskRecord[] {
+	unclaimed(): TaskRecord[] {
 		return this.tasksOf((key) => !this.touched.has(key));
 	}
 
 	/** Drops what this run of the node kept: it is in the node's output. */
-	delivered(): void {
+	clear(): void {
 		this.remove((key) => this.touched.has(key) || this.isOfRun(key));
 	}
 

@@ -5,10 +5,10 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 import pLimit from 'p-limit';
-import type { Time } from '../../api/http/clock';
+import type { Clock } from '../../api/http/clock';
 import type { Client } from '../../api/http/request';
-import { n8nTime } from '../clock';
-import { controlsOf } from '../fields/option-names';
+import { n8nClock } from '../clock';
+import { getOptionNames } from '../fields/option-names';
 import { concurrencyOption } from '../fields/options';
 import { createClient } from '../http/client';
 import { connect, type Connection } from '../http/connection';
@@ -22,7 +22,7 @@ import { Run, type ItemRun } from './run';
 export async function execute(
 	context: IExecuteFunctions,
 	resources: Resource[],
-	time: Time = n8nTime,
+	time: Clock = n8nClock,
 ): Promise<INodeExecutionData[][]> {
 	const chosen = context.getNodeParameter('resource', 0, '');
 	const wanted = context.getNodeParameter('operation', 0, '');
@@ -50,11 +50,11 @@ export async function execute(
 async function runItems(
 	context: IExecuteFunctions,
 	operation: Operation,
-	time: Time,
+	time: Clock,
 ): Promise<INodeExecutionData[][]> {
 	const items = context.getInputData();
 	const run = new Run(context);
-	const controls = controlsOf(operation);
+	const optionNames = getOptionNames(operation);
 	const outputs = new Map<number, INodeExecutionData[]>();
 	try {
 		const shared = await run.begin(async () => ({
@@ -71,7 +71,7 @@ async function runItems(
 						index,
 						async (itemRun) =>
 							await operation.run(
-								itemScope(context, { ...shared.connection, controls }, itemRun, run),
+								itemScope(context, { ...shared.connection, optionNames }, itemRun, run),
 							),
 					);
 					if (output) outputs.set(index, output);
@@ -91,7 +91,7 @@ function readConcurrency(context: IExecuteFunctions): number {
 
 function itemScope(
 	context: IExecuteFunctions,
-	connection: Connection & Pick<Client, 'controls'>,
+	connection: Connection & Pick<Client, 'optionNames'>,
 	itemRun: ItemRun,
 	run: Run,
 ): ItemScope {
@@ -104,8 +104,8 @@ function itemScope(
 		parameter: (name) => context.getNodeParameter(name, index, undefined, { extractValue: true }),
 		client: (bounds) =>
 			createClient(connection, bounds, {
-				controls: connection.controls,
-				place: itemRun.place,
+				optionNames: connection.optionNames,
+				slot: itemRun.slot,
 				signal: itemRun.stopped,
 				cancel: itemRun.cancelled,
 				onRetry: ({ reason, waitMs, attempt }) =>
@@ -113,10 +113,10 @@ function itemScope(
 						`Item ${index}: ${reason}; sending again in ${waitMs} ms (retry ${attempt})`,
 					),
 			}),
-		earlier: (request) => run.earlier(itemRun, request),
-		paid: (work) => run.paid(itemRun, work),
-		accepted: (taskId) => run.accepted(index, taskId),
-		ledger: run.ledger,
+		restore: (request) => run.restore(itemRun, request),
+		save: (work) => run.save(itemRun, work),
+		onTaskAccepted: (taskId) => run.onTaskAccepted(index, taskId),
+		resumeStore: run.resumeStore,
 		beginStream: () => run.relay?.begin(index),
 	};
 }

@@ -1,16 +1,16 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { CancelledError, ModelAccessError, NetworkError } from '../../api/errors/errors';
+import { CanceledError, ModelAccessError, NetworkError } from '../../api/errors/errors';
 import { redactError, type Redact } from '../../api/errors/sanitize';
-import { Turnstile, type Place } from '../../api/http/rate-limit-queue';
-import { ChunkRelay } from './stream-relay';
-import { errorDetails, nodeError, type Remains, type TaskRecord } from '../errors';
-import { Ledger, type PaidWork } from './resume-store';
+import { RateLimitQueue, type Slot } from '../../api/http/rate-limit-queue';
+import { StreamRelay } from './stream-relay';
+import { errorDetails, nodeError, type UnfinishedWork, type TaskRecord } from '../errors';
+import { ResumeStore, type SavedWork } from './resume-store';
 
 /** One item at work. */
 export interface ItemRun {
 	readonly index: number;
 	/** Its turn among the items whose requests the gateway may refuse as too many. */
-	readonly place: Place;
+	readonly slot: Slot;
 	/** Aborted when the node fails or is cancelled: waits end, nothing new is sent. */
 	readonly stopped: AbortSignal;
 	/** Aborted when the execution is cancelled: what is under way ends as well. */
@@ -21,14 +21,14 @@ export interface ItemRun {
 
 /** One run of the node: who is at work, what was paid for, and what ended it. */
 export class Run {
-	readonly ledger: Ledger;
+	readonly resumeStore: ResumeStore;
 	/** Where the workflow itself streams. */
-	readonly relay?: ChunkRelay;
+	readonly relay?: StreamRelay;
 	/** Takes the key out of what is shown; known once the credential is read. */
 	redact: Redact = (text) => text;
-	private readonly turnstile = new Turnstile();
+	private readonly queue = new RateLimitQueue();
 	private readonly tasks = new Map<string, TaskRecord>();
-	private readonly doubts: Remains['doubts'] = [];
+	private readonly doubts: UnfinishedWork['doubts'] = [];
 	private readonly answered = new Set<number>();
 	private readonly stops = new Set<() => void>();
 	private readonly cancels = new Set<() => void>();
@@ -36,9 +36,9 @@ export class Run {
 	private failure?: { error: unknown; index: number };
 
 	constructor(private readonly context: IExecuteFunctions) {
-		this.ledger = new Ledger(context);
-		for (const task of this.ledger.tasks()) this.tasks.set(task.taskId, task);
-		if (streamsToCaller(context)) this.relay = new ChunkRelay(context);
+		this.resumeStore = new ResumeStore(context);
+		for (const task of this.resumeStore.tasks()) this.tasks.set(task.taskId, task);
+		if (streamsToCaller(context)) this.relay = new StreamRelay(context);
 		this.executionCancel = context.getExecutionCancelSignal();
 		this.executionCancel?.addEventListener('abort', this.cancel, { once: true });
 	}
@@ -91,10 +91,10 @@ export class Run {
 		const cancel = () => cancelled.abort();
 		this.stops.add(stop);
 		this.cancels.add(cancel);
-		const place = this.turnstile.place();
+		const slot = this.queue.slot();
 		const itemRun: ItemRun = {
 			index,
-			place,
+			slot,
 			stopped: stopped.signal,
 			cancelled: cancelled.signal,
 		};
@@ -105,37 +105,37 @@ export class Run {
 		} catch (thrown) {
 			const error = redactError(thrown, this.redact);
 			this.relay?.end(index, nodeError(this.context.getNode(), error, index).message);
-			return this.failed(error, itemRun);
+			return this.fail(error, itemRun);
 		} finally {
 			this.stops.delete(stop);
 			this.cancels.delete(cancel);
-			place.leave();
+			slot.release();
 		}
 	}
 
 	/** See `ItemScope.earlier`. */
-	earlier(itemRun: ItemRun, request: unknown): PaidWork | undefined {
+	restore(itemRun: ItemRun, request: unknown): SavedWork | undefined {
 		itemRun.request = request;
-		const work = this.ledger.find(itemRun.index, request);
-		if (work?.kind === 'doubt') throw new NetworkError(work.message, { ...work.facts });
-		if (work?.kind === 'task') this.accepted(itemRun.index, work.taskId);
+		const work = this.resumeStore.restore(itemRun.index, request);
+		if (work?.kind === 'doubt') throw new NetworkError(work.message, { ...work.details });
+		if (work?.kind === 'task') this.onTaskAccepted(itemRun.index, work.taskId);
 		return work;
 	}
 
 	/** See `ItemScope.paid`. An answer takes room, so it is kept only where another try may come. */
-	paid({ index, request }: ItemRun, work: PaidWork) {
+	save({ index, request }: ItemRun, work: SavedWork) {
 		if (work.kind === 'task') {
-			this.accepted(index, work.taskId);
+			this.onTaskAccepted(index, work.taskId);
 			this.log(index, work.taskId);
 		}
 		if (work.kind === 'answer') this.answered.add(index);
 		if (work.kind === 'task' || this.mayBeTriedAgain) {
-			this.ledger.keep(index, request, work);
+			this.resumeStore.save(index, request, work);
 		}
 	}
 
 	/** See `ItemScope.accepted`. */
-	accepted(itemIndex: number, taskId: string) {
+	onTaskAccepted(itemIndex: number, taskId: string) {
 		if (!this.tasks.has(taskId)) this.tasks.set(taskId, { itemIndex, taskId });
 	}
 
@@ -146,14 +146,14 @@ export class Run {
 	 */
 	finish(output: INodeExecutionData[]): INodeExecutionData[] {
 		this.throwIfFailed();
-		for (const { itemIndex, taskId } of this.ledger.leftOver()) {
+		for (const { itemIndex, taskId } of this.resumeStore.unclaimed()) {
 			this.context.addExecutionHints({
 				message: `Item ${itemIndex}: an earlier try submitted image task ${taskId} with another request. It may be charged; Task → Wait fetches it.`,
 				type: 'warning',
 				location: 'outputPane',
 			});
 		}
-		if (!this.isTriedAgain(output)) this.ledger.delivered();
+		if (!this.isTriedAgain(output)) this.resumeStore.clear();
 		return output;
 	}
 
@@ -184,13 +184,13 @@ export class Run {
 		this.cancels.forEach((cancel) => cancel());
 	};
 
-	private failed(error: unknown, { index, request }: ItemRun): INodeExecutionData[] | undefined {
+	private fail(error: unknown, { index, request }: ItemRun): INodeExecutionData[] | undefined {
 		if (error instanceof ModelAccessError) this.noteCharge(error, index, request);
-		if (error instanceof CancelledError && error.facts.taskId !== undefined) {
-			this.accepted(index, error.facts.taskId);
+		if (error instanceof CanceledError && error.details.taskId !== undefined) {
+			this.onTaskAccepted(index, error.details.taskId);
 		}
 		if (this.ended) return undefined;
-		if (this.context.continueOnFail() && !(error instanceof CancelledError)) {
+		if (this.context.continueOnFail() && !(error instanceof CanceledError)) {
 			return [this.errorItem(error, index)];
 		}
 		this.failure = { error, index };
@@ -202,22 +202,22 @@ export class Run {
 	 * Notes what a failed request may have cost. Where another try may come, a doubt keeps it from
 	 * sending the same again.
 	 */
-	private noteCharge({ message, facts }: ModelAccessError, itemIndex: number, request: unknown) {
-		if (!facts.inDoubt && !facts.charged) return;
-		this.doubts.push({ itemIndex, message, partialText: facts.partialText });
-		if (facts.inDoubt && this.mayBeTriedAgain && request !== undefined) {
-			this.ledger.keep(itemIndex, request, { kind: 'doubt', message, facts });
+	private noteCharge({ message, details }: ModelAccessError, itemIndex: number, request: unknown) {
+		if (!details.maybeExecuted && !details.charged) return;
+		this.doubts.push({ itemIndex, message, partialText: details.partialText });
+		if (details.maybeExecuted && this.mayBeTriedAgain && request !== undefined) {
+			this.resumeStore.save(itemIndex, request, { kind: 'doubt', message, details });
 		}
 	}
 
 	private throwIfFailed() {
 		const cancelled = this.executionCancel?.aborted
-			? { error: new CancelledError(), index: undefined }
+			? { error: new CanceledError(), index: undefined }
 			: undefined;
 		const failure = this.failure ?? cancelled;
 		if (!failure) return;
 		const { error, index } = failure;
-		const own = error instanceof ModelAccessError ? error.facts.taskId : undefined;
+		const own = error instanceof ModelAccessError ? error.details.taskId : undefined;
 		throw nodeError(this.context.getNode(), error, index, {
 			tasks: [...this.tasks.values()].filter(({ taskId }) => taskId !== own),
 			doubts: this.doubts.filter(({ itemIndex }) => itemIndex !== index),

@@ -6,7 +6,7 @@ type Chunk = { type: 'begin' | 'end' } | { type: 'item' | 'error'; content: stri
  * Passes text on to the caller of a workflow that streams, item after item: the first item that
  * is not done speaks, the others' words are kept until it is their turn.
  */
-export class ChunkRelay {
+export class StreamRelay {
 	private readonly kept = new Map<number, Chunk[]>();
 	private readonly begun = new Set<number>();
 	private readonly ended = new Set<number>();

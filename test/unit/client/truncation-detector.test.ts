@@ -1,5 +1,5 @@
 import { PNG } from 'pngjs';
-import { ImageEnd } from '../../../nodes/shared/api/images/truncation-detector';
+import { TruncationDetector } from '../../../nodes/shared/api/images/truncation-detector';
 
 const bytes = (...parts: Array<string | number[]>) =>
 	Buffer.concat(
@@ -65,9 +65,9 @@ const FILES: Array<[name: string, mimeType: string, file: Buffer, spare: number]
 ];
 
 function whole(mimeType: string, file: Buffer, size = file.length): boolean {
-	const end = new ImageEnd(mimeType);
-	for (let at = 0; at < file.length; at += size) end.pass(file.subarray(at, at + size));
-	return end.reached;
+	const end = new TruncationDetector(mimeType);
+	for (let at = 0; at < file.length; at += size) end.feed(file.subarray(at, at + size));
+	return end.mayEnd;
 }
 
 describe.each(FILES)('%s', (_name, mimeType, file, spare) => {

@@ -1,5 +1,5 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { Ledger, type PaidWork } from '../../../nodes/shared/n8n/runner/resume-store';
+import { ResumeStore, type SavedWork } from '../../../nodes/shared/n8n/runner/resume-store';
 
 /** What n8n keeps of a node: one object for all its tries and runs in an execution. */
 interface Kept {
@@ -10,22 +10,22 @@ interface Kept {
 }
 
 const ledgerOf = ({ kept, runIndex = 0, executionId = '1', tool = false }: Kept) =>
-	new Ledger({
+	new ResumeStore({
 		getContext: () => kept,
 		getExecutionId: () => executionId,
 		getWorkflowDataProxy: () => ({ $runIndex: runIndex }),
 		isToolExecution: () => tool,
 	} as unknown as IExecuteFunctions);
 
-const task = (taskId: string): PaidWork => ({
+const task = (taskId: string): SavedWork => ({
 	kind: 'task',
 	taskId,
 	accepted: { task_id: taskId },
 });
-const doubt: PaidWork = {
+const doubt: SavedWork = {
 	kind: 'doubt',
 	message: 'The connection was lost',
-	facts: { advice: 'Check', retryable: false },
+	details: { advice: 'Check', retryable: false },
 };
 const BOAT = { model: 'm', prompt: 'A boat' };
 const TREE = { model: 'm', prompt: 'A tree' };
@@ -40,25 +40,25 @@ const saved = () => JSON.parse(JSON.stringify(kept)) as IDataObject;
 
 describe('What an earlier try paid for', () => {
 	test('is found by the next try, also where n8n has saved the execution between them', () => {
-		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
-		expect(ledgerOf({ kept }).find(0, BOAT)).toMatchObject(task('t1'));
-		expect(ledgerOf({ kept: saved() }).find(0, BOAT)).toMatchObject(task('t1'));
+		ledgerOf({ kept }).save(0, BOAT, task('t1'));
+		expect(ledgerOf({ kept }).restore(0, BOAT)).toMatchObject(task('t1'));
+		expect(ledgerOf({ kept: saved() }).restore(0, BOAT)).toMatchObject(task('t1'));
 	});
 
 	test('is found for no other item, request or run of the node', () => {
-		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
-		expect(ledgerOf({ kept }).find(1, BOAT)).toBeUndefined();
-		expect(ledgerOf({ kept }).find(0, TREE)).toBeUndefined();
-		expect(ledgerOf({ kept, runIndex: 1 }).find(0, BOAT)).toBeUndefined();
+		ledgerOf({ kept }).save(0, BOAT, task('t1'));
+		expect(ledgerOf({ kept }).restore(1, BOAT)).toBeUndefined();
+		expect(ledgerOf({ kept }).restore(0, TREE)).toBeUndefined();
+		expect(ledgerOf({ kept, runIndex: 1 }).restore(0, BOAT)).toBeUndefined();
 		// Neither a prompt nor a file is kept.
 		expect(JSON.stringify(kept)).not.toMatch(/boat/i);
 	});
 
 	test('is listed, of this run alone', () => {
-		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
-		ledgerOf({ kept }).keep(2, BOAT, task('t2'));
-		ledgerOf({ kept }).keep(3, BOAT, doubt);
-		ledgerOf({ kept, runIndex: 1 }).keep(0, BOAT, task('t3'));
+		ledgerOf({ kept }).save(0, BOAT, task('t1'));
+		ledgerOf({ kept }).save(2, BOAT, task('t2'));
+		ledgerOf({ kept }).save(3, BOAT, doubt);
+		ledgerOf({ kept, runIndex: 1 }).save(0, BOAT, task('t3'));
 		expect(ledgerOf({ kept }).tasks()).toEqual([
 			{ itemIndex: 0, taskId: 't1' },
 			{ itemIndex: 2, taskId: 't2' },
@@ -66,10 +66,10 @@ describe('What an earlier try paid for', () => {
 	});
 
 	test('of run 1 is not taken for one of run 10', () => {
-		ledgerOf({ kept, runIndex: 10 }).keep(0, BOAT, task('t10'));
+		ledgerOf({ kept, runIndex: 10 }).save(0, BOAT, task('t10'));
 		const first = ledgerOf({ kept, runIndex: 1 });
 		expect(first.tasks()).toEqual([]);
-		first.delivered();
+		first.clear();
 		expect(ledgerOf({ kept, runIndex: 10 }).tasks()).toEqual([{ itemIndex: 0, taskId: 't10' }]);
 	});
 });
@@ -77,65 +77,65 @@ describe('What an earlier try paid for', () => {
 describe('What is dropped', () => {
 	test('a delivered run leaves nothing, not even an empty place', () => {
 		const ledger = ledgerOf({ kept });
-		ledger.keep(0, BOAT, task('t1'));
-		ledger.keep(1, BOAT, doubt);
-		expect(ledger.leftOver()).toEqual([]);
-		ledger.delivered();
+		ledger.save(0, BOAT, task('t1'));
+		ledger.save(1, BOAT, doubt);
+		expect(ledger.unclaimed()).toEqual([]);
+		ledger.clear();
 		expect(kept).toEqual({});
 	});
 
 	test('a delivered run leaves the other runs alone, and what other code keeps', () => {
 		kept.mine = 1;
-		ledgerOf({ kept, runIndex: 1 }).keep(0, BOAT, task('t2'));
-		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
-		ledgerOf({ kept }).delivered();
-		expect(ledgerOf({ kept, runIndex: 1 }).find(0, BOAT)).toMatchObject({ taskId: 't2' });
+		ledgerOf({ kept, runIndex: 1 }).save(0, BOAT, task('t2'));
+		ledgerOf({ kept }).save(0, BOAT, task('t1'));
+		ledgerOf({ kept }).clear();
+		expect(ledgerOf({ kept, runIndex: 1 }).restore(0, BOAT)).toMatchObject({ taskId: 't2' });
 		expect(kept.mine).toBe(1);
 	});
 
 	test('a task that no try asked for again is named, and dropped with the rest', () => {
-		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
+		ledgerOf({ kept }).save(0, BOAT, task('t1'));
 		const next = ledgerOf({ kept });
-		next.keep(0, TREE, task('t2'));
-		expect(next.leftOver()).toEqual([{ itemIndex: 0, taskId: 't1' }]);
-		next.delivered();
+		next.save(0, TREE, task('t2'));
+		expect(next.unclaimed()).toEqual([{ itemIndex: 0, taskId: 't1' }]);
+		next.clear();
 		expect(kept).toEqual({});
 	});
 
 	test('a failed task, so that it is submitted anew', () => {
 		const ledger = ledgerOf({ kept });
-		ledger.keep(0, BOAT, task('t1'));
-		ledger.keep(1, BOAT, task('t2'));
+		ledger.save(0, BOAT, task('t1'));
+		ledger.save(1, BOAT, task('t2'));
 		ledger.dropFailed('t1');
-		expect(ledger.find(0, BOAT)).toBeUndefined();
-		expect(ledger.find(1, BOAT)).toMatchObject({ taskId: 't2' });
+		expect(ledger.restore(0, BOAT)).toBeUndefined();
+		expect(ledger.restore(1, BOAT)).toMatchObject({ taskId: 't2' });
 	});
 
 	test('an unknown task only where an earlier execution submitted it', () => {
-		ledgerOf({ kept }).keep(0, BOAT, task('t1'));
+		ledgerOf({ kept }).save(0, BOAT, task('t1'));
 		ledgerOf({ kept }).dropUnknown('t1');
-		expect(ledgerOf({ kept }).find(0, BOAT)).toMatchObject({ taskId: 't1' });
+		expect(ledgerOf({ kept }).restore(0, BOAT)).toMatchObject({ taskId: 't1' });
 		ledgerOf({ kept, executionId: '2' }).dropUnknown('t1');
 		expect(kept).toEqual({});
 	});
 });
 
 test('a doubt holds for the tries of one execution; who runs it again does so on purpose', () => {
-	ledgerOf({ kept }).keep(0, BOAT, doubt);
-	expect(ledgerOf({ kept }).find(0, BOAT)).toMatchObject({ kind: 'doubt' });
-	expect(ledgerOf({ kept, executionId: '2' }).find(0, BOAT)).toBeUndefined();
+	ledgerOf({ kept }).save(0, BOAT, doubt);
+	expect(ledgerOf({ kept }).restore(0, BOAT)).toMatchObject({ kind: 'doubt' });
+	expect(ledgerOf({ kept, executionId: '2' }).restore(0, BOAT)).toBeUndefined();
 });
 
 describe('As an agent’s tool', () => {
 	test('a call drops only what it asked for: others run under the same name', () => {
 		const one = ledgerOf({ kept, tool: true });
 		const other = ledgerOf({ kept, tool: true, runIndex: 1 });
-		one.keep(0, BOAT, task('t1'));
+		one.save(0, BOAT, task('t1'));
 		// The request alone tells, since each try has another run index.
-		expect(other.find(0, BOAT)).toMatchObject({ taskId: 't1' });
-		other.keep(0, TREE, task('t2'));
-		one.delivered();
-		expect(ledgerOf({ kept, tool: true }).find(0, TREE)).toMatchObject({ taskId: 't2' });
-		expect(ledgerOf({ kept, tool: true }).find(0, BOAT)).toBeUndefined();
+		expect(other.restore(0, BOAT)).toMatchObject({ taskId: 't1' });
+		other.save(0, TREE, task('t2'));
+		one.clear();
+		expect(ledgerOf({ kept, tool: true }).restore(0, TREE)).toMatchObject({ taskId: 't2' });
+		expect(ledgerOf({ kept, tool: true }).restore(0, BOAT)).toBeUndefined();
 	});
 });

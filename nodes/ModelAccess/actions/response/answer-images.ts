@@ -1,10 +1,10 @@
 import type { IBinaryKeyData, INodeProperties } from 'n8n-workflow';
 import { IMAGE_TYPE_BYTES, imageType } from '../../../shared/api/images/image-type';
 import type { CreatedResponse } from '../../../shared/api/responses/created-response';
-import { outputPictures } from '../../../shared/api/responses/response-output';
+import { getOutputImages } from '../../../shared/api/responses/response-output';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 
-export const picturesFieldOption: INodeProperties = {
+export const imagesFieldOption: INodeProperties = {
 	displayName: 'Put Images in Field',
 	name: 'binaryPropertyName',
 	type: 'string',
@@ -17,18 +17,18 @@ export const picturesFieldOption: INodeProperties = {
 const FILE_NAME = /^[\w-]{1,100}$/;
 
 /**
- * The pictures of an answer as binary data: `data`, `data_1`, …
+ * The images of an answer as binary data: `data`, `data_1`, …
  * @returns undefined where it holds none
  */
-export async function answerPictures(
+export async function getAnswerImages(
 	item: ItemScope,
 	{ response }: CreatedResponse,
 ): Promise<IBinaryKeyData | undefined> {
-	const pictures = outputPictures(response);
-	if (pictures.length === 0) return undefined;
+	const images = getOutputImages(response);
+	if (images.length === 0) return undefined;
 	const field = String(item.options.binaryPropertyName ?? '').trim() || 'data';
 	const binary: IBinaryKeyData = {};
-	for (const [index, { base64, id }] of pictures.entries()) {
+	for (const [index, { base64, id }] of images.entries()) {
 		const bytes = Buffer.from(withoutPrefix(base64), 'base64');
 		const type = imageType(bytes.subarray(0, IMAGE_TYPE_BYTES));
 		const name = `${id !== undefined && FILE_NAME.test(id) ? id : `image-${index}`}.${type?.extension ?? 'bin'}`;
