@@ -5,8 +5,8 @@ const esbuild = require('esbuild');
 const { dest, parallel, series, src, watch } = require('gulp');
 const manifest = require('./package.json');
 
-/** Where the licences of what is bundled are kept, as those licences ask. */
-const LICENCES = 'dist/THIRD-PARTY-LICENSES.md';
+/** Where the licenses of what is bundled are kept, as those licenses ask. */
+const LICENSES = 'dist/THIRD-PARTY-LICENSES.md';
 
 /** All code of the package, and of those that it uses. */
 const BUNDLE = 'dist/bundle.js';
@@ -48,13 +48,15 @@ async function bundle() {
 		external: PROVIDED_BY_N8N,
 		// n8n has a log of its own; what a library would print is left out.
 		drop: ['console'],
+		charset: 'utf8',
+		minifySyntax: true,
 		// Only `require` finds n8n's own modules from where community packages are installed.
 		supported: { 'dynamic-import': false },
 		legalComments: 'inline',
 		metafile: true,
 		logLevel: 'warning',
 	});
-	await Promise.all([writeLicences(metafile), ...outputs.map(writeClassFile)]);
+	await Promise.all([writeLicenses(metafile), ...outputs.map(writeClassFile)]);
 }
 
 /** @param {string} output where n8n looks for a class, by whose name it is called */
@@ -66,27 +68,36 @@ async function writeClassFile(output) {
 }
 
 /** @param {esbuild.Metafile} metafile what esbuild put into the outputs */
-async function writeLicences(metafile) {
+async function writeLicenses(metafile) {
 	const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
 	const folders = inputs
 		.filter(([, { bytesInOutput }]) => bytesInOutput > 0)
 		.map(([file]) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0])
 		.filter((folder) => folder !== undefined);
-	const sections = await Promise.all([...new Set(folders)].sort().map(licenceSection));
-	const intro = `# Third-party licences\n\nThe files beside this one contain code of these packages.\n`;
+	const sections = await Promise.all([...new Set(folders)].sort().map(licenseSection));
+	const intro = `# Third-party licenses\n\nThe files beside this one contain code of these packages.\n`;
 	await mkdir('dist', { recursive: true });
-	await writeFile(LICENCES, [intro, ...sections].join('\n'));
+	await writeFile(LICENSES, [intro, ...sections].join('\n'));
 }
 
 /** @param {string} folder of an installed package */
-async function licenceSection(folder) {
-	const { name, version, license } = JSON.parse(
-		await readFile(path.join(folder, 'package.json'), 'utf8'),
-	);
+async function licenseSection(folder) {
+	const about = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
 	const file = (await readdir(folder)).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
-	if (!file) throw new Error(`${name} is bundled but has no licence file to go with it`);
-	const text = (await readFile(path.join(folder, file), 'utf8')).trim();
-	return `## ${name} ${version} (${license})\n\n\`\`\`text\n${text}\n\`\`\`\n`;
+	const text = file
+		? await readFile(path.join(folder, file), 'utf8')
+		: await declaredLicense(about);
+	return `## ${about.name} ${about.version} (${about.license})\n\n\`\`\`text\n${text.trim()}\n\`\`\`\n`;
+}
+
+/** The text of the MIT license, for a package that declares it and ships no file with it. */
+async function declaredLicense({ name, license, author }) {
+	const holder = typeof author === 'string' ? author.replace(/ <.*/, '') : author?.name;
+	if (license !== 'MIT' || !holder) {
+		throw new Error(`${name} is bundled but has no license file to go with it`);
+	}
+	const ours = await readFile('LICENSE', 'utf8');
+	return ours.replace(/^Copyright .*$/m, `Copyright (c) ${holder}`);
 }
 
 function copy() {

@@ -26,7 +26,7 @@ const SHIPPED = [
 ];
 
 /** What only makes sense on the machine that built the package. */
-const LOCAL_PATH = /file:\/\/\/|\/(home|Users|root|tmp|runner)\/|[A-Z]:\\\w/;
+const LOCAL_PATH = /file:\/\/\/|\/(home|Users|root|tmp)\/|[A-Z]:\\\w/;
 
 async function packAndUnpack(folder) {
 	const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
