@@ -222,14 +222,14 @@ describe.each([...DOCUMENTS, ...GUIDES])('%s', (file) => {
 
 test('CONTRIBUTING names only files that are there, and every folder of tests', () => {
 	const contributing = read('CONTRIBUTING.md');
-	const named = [...contributing.matchAll(/`((?:client|n8n)\/[\w-]+\.ts)`/g)];
-	expect(named.length).toBeGreaterThan(10);
-	const files = named.map(([, file]) => path.join(project, 'nodes/shared', file!));
-	expect(files.filter((file) => !existsSync(file))).toEqual([]);
+	const links = [...contributing.matchAll(/\]\(([\w./-]+)\)|`((?:nodes|test|docs)\/[\w./-]+)`/g)];
+	const named = links.map(([, link, code]) => link ?? code!);
+	expect(named.length).toBeGreaterThan(20);
+	expect(named.filter((file) => !existsSync(path.join(project, file)))).toEqual([]);
 	const folders = readdirSync(path.join(project, 'test'), { withFileTypes: true })
 		.filter((entry) => entry.isDirectory())
 		.filter(({ name }) => readdirSync(path.join(project, 'test', name)).length > 0)
-		.map(({ name }) => `| \`test/${name}\``);
+		.map(({ name }) => `\`test/${name}\``);
 	expect(folders.filter((folder) => !contributing.includes(folder))).toEqual([]);
 });
 
