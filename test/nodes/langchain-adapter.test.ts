@@ -25,7 +25,9 @@ interface Kit {
 
 function findKit(folder: string): Kit | undefined {
 	const file = join(folder, 'node_modules/@n8n/ai-utilities/package.json');
-	if (!existsSync(file)) return undefined;
+	// Older n8n has one package of the kit alone.
+	const isWhole = existsSync(file) && existsSync(join(folder, 'node_modules/@n8n/ai-node-sdk'));
+	if (!isWhole) return undefined;
 	const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
 	return { version, folder };
 }

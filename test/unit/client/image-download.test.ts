@@ -297,6 +297,12 @@ describe('What arrives is checked', () => {
 		expect(error.details).toMatchObject({ retryable: true });
 		expect(error.details.advice).toMatch(/switch Download Images off.*HTTP Request.*paid for/);
 	});
+
+	test('a file with its end counts as whole, although the host announced more bytes', async () => {
+		const { got, storage } = await download([ok([png], sized(png.length + 9))]);
+		expect(got.size).toBe(png.length);
+		expect(storage.opened).toHaveLength(1);
+	});
 });
 
 describe('A connection on which nothing happens', () => {

@@ -203,10 +203,8 @@ class Content {
 			this.end.feed(chunk);
 			yield chunk;
 		}
-		// A file of the length that was named is whole. Its own end decides if no length was named,
-		// or a wrong one.
+		// A length may be wrong in both directions: the file's own end decides then.
 		const { size, announced, end } = this;
-		if (size === announced) return;
 		if (size < announced && !end.hasEnded) throw incomplete(size, announced);
 		if (!end.mayEnd) throw cutOff(this.type.extension, size);
 	}
