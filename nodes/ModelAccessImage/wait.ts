@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/api/errors/errors';
-import { sanitizeForMessage } from '../shared/api/errors/sanitize';
+import { sanitizeField } from '../shared/api/errors/sanitize';
 import type { Client } from '../shared/api/http/request';
 import type { PollResult } from '../shared/api/images/task';
 import type { ImageOrigin } from '../shared/api/images/task-images';
@@ -73,7 +73,7 @@ const LONGEST_STATUS = 50;
 export function progressReport({ context, index, connection }: ItemScope, taskId: string) {
 	let last: string | undefined;
 	return ({ task, retryAfter }: PollResult) => {
-		const status = sanitizeForMessage(connection.redact(task.status), LONGEST_STATUS);
+		const status = sanitizeField(connection.redact, task.status, LONGEST_STATUS);
 		context.logger.debug(`Item ${index}: image task ${taskId} is ${status}`, { retryAfter });
 		if (status !== last) context.sendMessageToUI(`Image task ${taskId}: ${status}`);
 		last = status;

@@ -1,4 +1,4 @@
-import { ALL_OPTION_NAMES } from '../../../nodes/shared/api/errors/advice';
+import { ALL_OPTION_NAMES } from '../../support/option-names';
 import { keyRedactor } from '../../../nodes/shared/api/credential/api-key';
 import { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
 import { RequestAborted } from '../../../nodes/shared/api/http/abort';

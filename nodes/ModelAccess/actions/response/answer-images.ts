@@ -1,17 +1,23 @@
-import type { IBinaryKeyData, INodeProperties } from 'n8n-workflow';
+import type { IBinaryKeyData } from 'n8n-workflow';
 import { IMAGE_TYPE_BYTES, imageType } from '../../../shared/api/images/image-type';
 import type { CreatedResponse } from '../../../shared/api/responses/created-response';
 import { getOutputImages } from '../../../shared/api/responses/response-output';
+import { defineOption } from '../../../shared/n8n/fields/define-option';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 
-export const imagesFieldOption: INodeProperties = {
-	displayName: 'Put Images in Field',
-	name: 'binaryPropertyName',
-	type: 'string',
-	default: 'data',
-	hint: 'The name of the output binary field for the first image; others get _1, _2, …',
-	description: 'Where images go that the model draws while it answers',
-};
+const DEFAULT_FIELD = 'data';
+
+export const imagesFieldOption = defineOption(
+	{
+		displayName: 'Put Images in Field',
+		name: 'binaryPropertyName',
+		type: 'string',
+		default: DEFAULT_FIELD,
+		hint: 'The name of the output binary field for the first image; others get _1, _2, …',
+		description: 'Where images go that the model draws while it answers',
+	},
+	(value) => String(value ?? '').trim() || DEFAULT_FIELD,
+);
 
 /** What of the gateway's IDs may become a file's name. */
 const FILE_NAME = /^[\w-]{1,100}$/;
@@ -26,7 +32,7 @@ export async function getAnswerImages(
 ): Promise<IBinaryKeyData | undefined> {
 	const images = getOutputImages(response);
 	if (images.length === 0) return undefined;
-	const field = String(item.options.binaryPropertyName ?? '').trim() || 'data';
+	const field = imagesFieldOption.read(item.options);
 	const binary: IBinaryKeyData = {};
 	for (const [index, { base64, id }] of images.entries()) {
 		const bytes = Buffer.from(withoutPrefix(base64), 'base64');

@@ -21,6 +21,41 @@ import {
 	topPOption,
 } from '../../../shared/n8n/fields/response-options';
 
+const formatTypeField = {
+	displayName: 'Type',
+	name: 'type',
+	type: 'options',
+	options: [
+		{ name: 'JSON Object', value: 'json_object', description: 'Any JSON object' },
+		{
+			name: 'JSON Schema',
+			value: 'json_schema',
+			description: 'JSON that fits a schema',
+		},
+		{ name: 'Text', value: 'text' },
+	],
+	default: 'json_schema',
+	description: 'What the answer should be',
+} satisfies INodeProperties;
+
+const schemaNameField = {
+	displayName: 'Schema Name',
+	name: 'name',
+	type: 'string',
+	default: 'answer',
+	description: 'Letters, digits, hyphens and underscores',
+	displayOptions: { show: { type: ['json_schema'] } },
+} satisfies INodeProperties;
+
+const strictField = {
+	displayName: 'Strict',
+	name: 'strict',
+	type: 'boolean',
+	default: true,
+	description: 'Whether the model has to keep to the schema exactly',
+	displayOptions: { show: { type: ['json_schema'] } },
+} satisfies INodeProperties;
+
 const extraBody = extraBodyOption('{ "user": "42" }');
 
 /** The options that become fields of the request's body. */
@@ -63,30 +98,8 @@ export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
 				displayName: 'Format',
 				name: 'format',
 				values: [
-					{
-						displayName: 'Type',
-						name: 'type',
-						type: 'options',
-						options: [
-							{ name: 'JSON Object', value: 'json_object', description: 'Any JSON object' },
-							{
-								name: 'JSON Schema',
-								value: 'json_schema',
-								description: 'JSON that fits a schema',
-							},
-							{ name: 'Text', value: 'text' },
-						],
-						default: 'json_schema',
-						description: 'What the answer should be',
-					},
-					{
-						displayName: 'Schema Name',
-						name: 'name',
-						type: 'string',
-						default: 'answer',
-						description: 'Letters, digits, hyphens and underscores',
-						displayOptions: { show: { type: ['json_schema'] } },
-					},
+					formatTypeField,
+					schemaNameField,
 					{
 						displayName: 'Schema (JSON)',
 						name: 'schema',
@@ -97,14 +110,7 @@ export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
 						description: 'A JSON Schema that describes the answer',
 						displayOptions: { show: { type: ['json_schema'] } },
 					},
-					{
-						displayName: 'Strict',
-						name: 'strict',
-						type: 'boolean',
-						default: true,
-						description: 'Whether the model has to keep to the schema exactly',
-						displayOptions: { show: { type: ['json_schema'] } },
-					},
+					strictField,
 				],
 			},
 		],
@@ -213,7 +219,12 @@ function readList(value: unknown): unknown[] | undefined {
 function outputFormat(value: unknown): Record<string, unknown> | undefined {
 	const format = (value as { format?: IDataObject } | undefined)?.format;
 	if (!format) return undefined;
-	const { type = 'json_schema', name = 'answer', schema, strict = true } = format;
+	const {
+		type = formatTypeField.default,
+		name = schemaNameField.default,
+		strict = strictField.default,
+		schema,
+	} = format;
 	if (type !== 'json_schema') return { format: { type } };
 	if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name)) {
 		throw new ValidationError(

@@ -1,17 +1,11 @@
-const OPTION_NAMES = [
-	'Concurrency',
-	'Idle Timeout',
-	'Max File Size',
-	'Max Wait',
-	'Stream',
-	'Timeout',
-] as const;
-
 /** A field or an option that an advice may name, as users see it. */
-export type OptionName = (typeof OPTION_NAMES)[number];
-
-/** All of them, for texts that speak to everybody. */
-export const ALL_OPTION_NAMES: ReadonlySet<string> = new Set(OPTION_NAMES);
+export type OptionName =
+	| 'Concurrency'
+	| 'Idle Timeout'
+	| 'Max File Size'
+	| 'Max Wait'
+	| 'Stream'
+	| 'Timeout';
 
 /** What a user can do: a sentence, or one that is of use only where there is a control for it. */
 export type Sentence = string | { ifOption: OptionName; text: string };

@@ -104,21 +104,17 @@ export class FailedTaskError extends TaskError {}
 /** The image could not be fetched from where the gateway stored it. */
 export class DownloadError extends ModelAccessError {}
 
-const SENT_BEFORE_CANCEL = 'The execution was canceled after a request had been sent';
+const NOTHING_MORE = 'Nothing more was sent. A task that had been accepted goes on at the gateway.';
 
 /** The execution was canceled, or its batch had failed. Nothing was sent after that. */
 export class CanceledError extends ModelAccessError {
 	/** @param doubt what to say of a request that was under way and may have been executed */
-	constructor(doubt = '') {
-		super(doubt === '' ? 'The execution was canceled' : SENT_BEFORE_CANCEL, {
-			advice: [
-				doubt,
-				'Nothing more was sent. A task that had been accepted goes on at the gateway.',
-			]
-				.filter(Boolean)
-				.join(' '),
+	constructor(doubt?: string) {
+		const wasSent = doubt === undefined ? '' : ' after a request had been sent';
+		super(`The execution was canceled${wasSent}`, {
+			advice: doubt === undefined ? NOTHING_MORE : `${doubt} ${NOTHING_MORE}`,
 			retryable: false,
-			...(doubt !== '' && { maybeExecuted: true }),
+			...(doubt !== undefined && { maybeExecuted: true }),
 		});
 	}
 }

@@ -1,6 +1,6 @@
 import { formatAdvice, type Advice, type OptionName } from './advice';
 import { NetworkError, ApiError, type ErrorDetails, type ModelAccessError } from './errors';
-import { sanitizeForMessage, sanitizeField, type Redact } from './sanitize';
+import { sanitizeField, type Redact } from './sanitize';
 import { asRecord, parseJson } from '../http/json';
 import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from '../http/retry';
 import { parseRetryAfter } from '../http/retry-after';
@@ -20,8 +20,9 @@ export const HTML_ADVICE =
 	'A web page in place of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway. Open the Base URL of the credential in a browser to see the page.';
 
 /** What to do where a request may have been executed although its answer is not here. */
-export const MAYBE_EXECUTED_ADVICE: Record<RequestKind, string> = {
-	read: '',
+export const MAYBE_EXECUTED_ADVICE: Record<Exclude<RequestKind, 'read'>, string> & {
+	read?: undefined;
+} = {
 	response:
 		'The request may have been executed and charged. Check the usage in the gateway’s console before you send it again.',
 	image:
@@ -43,7 +44,7 @@ export function getErrorDetails(
 	mayRetry: boolean,
 	executed: boolean,
 ): ErrorDetails {
-	const doubt = executed ? MAYBE_EXECUTED_ADVICE[kind] : '';
+	const doubt = executed ? MAYBE_EXECUTED_ADVICE[kind] : undefined;
 	return {
 		...details,
 		advice: [doubt, advice].filter(Boolean).join(' '),
@@ -62,10 +63,7 @@ export function failureFromReply(
 	const retryAfter = parseRetryAfter(reply.headers, time.now());
 	return {
 		outcome: statusOutcome(reply.status),
-		advice: formatAdvice(
-			[...advice, said.message === HTML_MESSAGE ? HTML_ADVICE : ''],
-			optionNames,
-		),
+		advice: formatAdvice(said.isHtml ? [...advice, HTML_ADVICE] : advice, optionNames),
 		details: {
 			httpStatus: reply.status,
 			type: said.type,
@@ -136,13 +134,21 @@ export function failureFromFault(
 	};
 }
 
-const HTML_MESSAGE = 'a web page (HTML) in place of JSON';
+/** What an error reply says, fit for a message. */
+interface GatewayError {
+	type?: string;
+	code?: string;
+	message?: string;
+	isHtml?: boolean;
+}
 
 /** The error object of the contract ("Resources"), or what else of the body can be quoted. */
-function gatewayError(redact: Redact, reply: GatewayReply) {
+function gatewayError(redact: Redact, reply: GatewayReply): GatewayError {
 	const quote = (value: unknown) => sanitizeField(redact, value);
 	const body = parseJson(reply.body);
-	if (body === undefined && isHtml(reply)) return { message: HTML_MESSAGE };
+	if (body === undefined && isHtml(reply)) {
+		return { message: 'a web page (HTML) in place of JSON', isHtml: true };
+	}
 	const error = innermostError(body);
 	if (typeof error === 'string') return { message: quote(error) };
 	const { type, code, message } = error;
@@ -172,7 +178,7 @@ export function getRequestId(
 	reply: Pick<GatewayReply, 'headers'>,
 ): string | undefined {
 	const id = header(reply.headers, 'x-request-id');
-	return id === undefined ? undefined : sanitizeForMessage(redact(id), 200);
+	return sanitizeField(redact, id, 200);
 }
 
 /** What is known of a success reply that can't be used, by the kind of request. */

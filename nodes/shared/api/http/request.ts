@@ -17,7 +17,7 @@ import {
 	unusableReply,
 	type Failure,
 } from '../errors/from-reply';
-import { sanitizeForMessage, type Redact } from '../errors/sanitize';
+import { sanitizeField, type Redact } from '../errors/sanitize';
 import { statusMeaning } from '../errors/status-table';
 import { RequestAborted } from './abort';
 import { parseJson } from './json';
@@ -159,7 +159,7 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		try {
 			return await sendWithRetry(this.client, async () => await this.sendOnce());
 		} catch (error) {
-			const doubt = this.maybeExecuted ? MAYBE_EXECUTED_ADVICE[this.kind] : '';
+			const doubt = this.maybeExecuted ? MAYBE_EXECUTED_ADVICE[this.kind] : undefined;
 			throw error instanceof CanceledError ? new CanceledError(doubt) : error;
 		}
 	}
@@ -262,7 +262,7 @@ export function parseReply(client: Client, kind: RequestKind, reply: GatewayRepl
 function describeBody({ redact }: Client, reply: GatewayReply): string {
 	if (isHtml(reply)) return 'The gateway answered with a web page (HTML) in place of JSON';
 	if (reply.body.trim() === '') return 'The gateway answered with nothing in place of JSON';
-	return `The gateway’s answer is not JSON: ${sanitizeForMessage(redact(reply.body), 100)}`;
+	return `The gateway’s answer is not JSON: ${sanitizeField(redact, reply.body, 100)}`;
 }
 
 function notJsonFacts(kind: RequestKind, html: boolean): ErrorDetails {
