@@ -186,3 +186,24 @@ function readBinaryProperty(item: ItemScope): string {
 		'Enter the name of a binary field, such as data.',
 	);
 }
+
+/** What a submit needs beside what is submitted. */
+export interface SubmitSettings {
+	bounds: RequestBounds;
+	wait: WaitSettings;
+	/** Undefined if the node does not wait for the images. */
+	files?: FileSettings;
+}
+
+/**
+ * Reads what a submit needs beside what is submitted.
+ * @throws {ValidationError} names the field
+ */
+export function readSubmitSettings(item: ItemScope): SubmitSettings {
+	const waits = item.parameter('waitForCompletion') !== false;
+	return {
+		bounds: readBounds(item),
+		wait: readWaitSettings(item),
+		files: waits ? readFileSettings(item) : undefined,
+	};
+}

@@ -5,7 +5,7 @@ import type { ImageRequest } from '../shared/api/images/image-request';
 import { submitImageTask, type SubmitKind } from '../shared/api/images/submit-task';
 import type { PollResult } from '../shared/api/images/task';
 import type { ItemScope } from '../shared/n8n/runner/operation';
-import { readBounds, readFileSettings, readWaitSettings } from './fields';
+import type { SubmitSettings } from './fields';
 import { progressReport, taskOutput, waitAndDownload } from './wait';
 
 /** What is submitted, and by which its task is known again when the node is tried once more. */
@@ -29,17 +29,14 @@ interface Submitted {
 
 /**
  * Submits a task once, however often the node is tried, and makes items of what becomes of it.
- * @param prepare makes what is submitted; everything else is checked before it is sent
  * @throws {ModelAccessError} after the task is accepted every error carries its ID
  */
 export async function submitAndDeliver(
 	item: ItemScope,
-	prepare: () => Promise<Submission>,
+	{ bounds, wait, files }: SubmitSettings,
+	submission: Submission,
 ): Promise<INodeExecutionData[]> {
-	const client = item.client(readBounds(item));
-	const wait = readWaitSettings(item);
-	const files = item.parameter('waitForCompletion') === false ? undefined : readFileSettings(item);
-	const submission = await prepare();
+	const client = item.client(bounds);
 	const { taskId, accepted, first } = await submitOnce(item, client, submission);
 	const onPoll = progressReport(item, taskId);
 	if (!files) {

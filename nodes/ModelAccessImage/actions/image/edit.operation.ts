@@ -13,6 +13,7 @@ import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
+import { readSubmitSettings } from '../../fields';
 import { submitAndDeliver, type Submission } from '../../submit';
 import { readImageRequest, submitFields, submitOptions } from './fields';
 
@@ -95,8 +96,9 @@ export const edit: Operation = {
 		),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
+		const settings = readSubmitSettings(item);
 		const source = item.parameter('imageSource') === 'url' ? fromUrls : fromBinary;
-		return await submitAndDeliver(item, async () => await source(item));
+		return await submitAndDeliver(item, settings, await source(item));
 	},
 };
 

@@ -3,6 +3,7 @@ import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
+import { readSubmitSettings } from '../../fields';
 import { submitAndDeliver } from '../../submit';
 import { readImageRequest, submitFields, submitOptions } from './fields';
 
@@ -19,9 +20,9 @@ export const generate: Operation = {
 		optionsCollection(...submitOptions),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
-		return await submitAndDeliver(item, async () => {
-			const request = readImageRequest(item);
-			return { kind: 'generations', request, body: request, identity: request };
-		});
+		const settings = readSubmitSettings(item);
+		const request = readImageRequest(item);
+		const submission = { kind: 'generations', request, body: request, identity: request } as const;
+		return await submitAndDeliver(item, settings, submission);
 	},
 };

@@ -63,17 +63,23 @@ async function runItems(
 		}));
 		if (!shared) return [run.errorItems(items.length)];
 		run.redact = shared.connection.redact;
+		const scope = { ...shared.connection, optionNames };
+		const runItem = async (index: number) => {
+			const itemRun = run.startItem(index);
+			try {
+				const output = await operation.run(itemScope(context, scope, itemRun, run));
+				return run.succeed(itemRun, output);
+			} catch (error) {
+				return run.fail(itemRun, error);
+			} finally {
+				run.endItem(itemRun);
+			}
+		};
 		await Promise.all(
 			items.map(async (_, index) => {
 				await shared.limit(async () => {
 					if (run.ended) return;
-					const output = await run.item(
-						index,
-						async (itemRun) =>
-							await operation.run(
-								itemScope(context, { ...shared.connection, optionNames }, itemRun, run),
-							),
-					);
+					const output = await runItem(index);
 					if (output) outputs.set(index, output);
 				});
 			}),
@@ -107,7 +113,7 @@ function itemScope(
 				optionNames: connection.optionNames,
 				slot: itemRun.slot,
 				signal: itemRun.stopped,
-				cancel: itemRun.cancelled,
+				cancel: itemRun.canceled,
 				onRetry: ({ reason, waitMs, attempt }) =>
 					context.logger.debug(
 						`Item ${index}: ${reason}; sending again in ${waitMs} ms (retry ${attempt})`,

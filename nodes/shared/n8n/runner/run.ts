@@ -11,10 +11,10 @@ export interface ItemRun {
 	readonly index: number;
 	/** Its turn among the items whose requests the gateway may refuse as too many. */
 	readonly slot: Slot;
-	/** Aborted when the node fails or is cancelled: waits end, nothing new is sent. */
+	/** Aborted when the node fails or is canceled: waits end, nothing new is sent. */
 	readonly stopped: AbortSignal;
-	/** Aborted when the execution is cancelled: what is under way ends as well. */
-	readonly cancelled: AbortSignal;
+	/** Aborted when the execution is canceled: what is under way ends as well. */
+	readonly canceled: AbortSignal;
 	/** What the item is about to pay for. */
 	request?: unknown;
 }
@@ -30,8 +30,7 @@ export class Run {
 	private readonly tasks = new Map<string, TaskRecord>();
 	private readonly doubts: UnfinishedWork['doubts'] = [];
 	private readonly answered = new Set<number>();
-	private readonly stops = new Set<() => void>();
-	private readonly cancels = new Set<() => void>();
+	private readonly active = new Map<ItemRun, { stop: () => void; cancel: () => void }>();
 	private readonly executionCancel?: AbortSignal;
 	private failure?: { error: unknown; index: number };
 
@@ -77,43 +76,50 @@ export class Run {
 	}
 
 	/**
-	 * Does one item's work. Each has signals of its own, since a shared one would collect a listener
-	 * for every wait.
-	 * @returns undefined where it brought nothing, because it or another item ended the node
+	 * Begins one item. Each has signals of its own, since a shared one would collect a listener for
+	 * every wait.
 	 */
-	async item(
-		index: number,
-		work: (itemRun: ItemRun) => Promise<INodeExecutionData[]>,
-	): Promise<INodeExecutionData[] | undefined> {
-		const stopped = new AbortController();
-		const cancelled = new AbortController();
-		const stop = () => stopped.abort();
-		const cancel = () => cancelled.abort();
-		this.stops.add(stop);
-		this.cancels.add(cancel);
-		const slot = this.queue.slot();
+	startItem(index: number): ItemRun {
+		const stopping = new AbortController();
+		const canceling = new AbortController();
 		const itemRun: ItemRun = {
 			index,
-			slot,
-			stopped: stopped.signal,
-			cancelled: cancelled.signal,
+			slot: this.queue.slot(),
+			stopped: stopping.signal,
+			canceled: canceling.signal,
 		};
-		try {
-			const output = await work(itemRun);
-			this.relay?.end(index);
-			return output.map((item) => ({ ...item, pairedItem: { item: index } }));
-		} catch (thrown) {
-			const error = redactError(thrown, this.redact);
-			this.relay?.end(index, nodeError(this.context.getNode(), error, index).message);
-			return this.fail(error, itemRun);
-		} finally {
-			this.stops.delete(stop);
-			this.cancels.delete(cancel);
-			slot.release();
-		}
+		this.active.set(itemRun, { stop: () => stopping.abort(), cancel: () => canceling.abort() });
+		return itemRun;
 	}
 
-	/** See `ItemScope.earlier`. */
+	/** The item's output, linked to its input item. */
+	succeed({ index }: ItemRun, output: INodeExecutionData[]): INodeExecutionData[] {
+		this.relay?.end(index);
+		return output.map((item) => ({ ...item, pairedItem: { item: index } }));
+	}
+
+	/** @returns an error item, or undefined if the failure ends the node */
+	fail(itemRun: ItemRun, thrown: unknown): INodeExecutionData[] | undefined {
+		const { index } = itemRun;
+		const error = redactError(thrown, this.redact);
+		this.relay?.end(index, nodeError(this.context.getNode(), error, index).message);
+		this.noteFailure(error, itemRun);
+		if (this.ended) return undefined;
+		if (this.context.continueOnFail() && !(error instanceof CanceledError)) {
+			return [this.errorItem(error, index)];
+		}
+		this.failure = { error, index };
+		this.stop();
+		return undefined;
+	}
+
+	/** Ends one item, whatever became of it. */
+	endItem(itemRun: ItemRun) {
+		this.active.delete(itemRun);
+		itemRun.slot.release();
+	}
+
+	/** See `ItemScope.restore`. */
 	restore(itemRun: ItemRun, request: unknown): SavedWork | undefined {
 		itemRun.request = request;
 		const work = this.resumeStore.restore(itemRun.index, request);
@@ -122,7 +128,7 @@ export class Run {
 		return work;
 	}
 
-	/** See `ItemScope.paid`. An answer takes room, so it is kept only where another try may come. */
+	/** See `ItemScope.save`. An answer takes room, so it is kept only where another try may come. */
 	save({ index, request }: ItemRun, work: SavedWork) {
 		if (work.kind === 'task') {
 			this.onTaskAccepted(index, work.taskId);
@@ -177,25 +183,19 @@ export class Run {
 		);
 	}
 
-	private readonly stop = () => this.stops.forEach((stop) => stop());
+	private readonly stop = () => this.active.forEach(({ stop }) => stop());
 
 	private readonly cancel = () => {
 		this.stop();
-		this.cancels.forEach((cancel) => cancel());
+		this.active.forEach(({ cancel }) => cancel());
 	};
 
-	private fail(error: unknown, { index, request }: ItemRun): INodeExecutionData[] | undefined {
-		if (error instanceof ModelAccessError) this.noteCharge(error, index, request);
-		if (error instanceof CanceledError && error.details.taskId !== undefined) {
-			this.onTaskAccepted(index, error.details.taskId);
-		}
-		if (this.ended) return undefined;
-		if (this.context.continueOnFail() && !(error instanceof CanceledError)) {
-			return [this.errorItem(error, index)];
-		}
-		this.failure = { error, index };
-		this.stop();
-		return undefined;
+	/** Notes what a failure says of costs and tasks. */
+	private noteFailure(error: unknown, { index, request }: ItemRun) {
+		if (!(error instanceof ModelAccessError)) return;
+		this.noteCharge(error, index, request);
+		const { taskId } = error.details;
+		if (error instanceof CanceledError && taskId !== undefined) this.onTaskAccepted(index, taskId);
 	}
 
 	/**
@@ -211,10 +211,10 @@ export class Run {
 	}
 
 	private throwIfFailed() {
-		const cancelled = this.executionCancel?.aborted
+		const canceled = this.executionCancel?.aborted
 			? { error: new CanceledError(), index: undefined }
 			: undefined;
-		const failure = this.failure ?? cancelled;
+		const failure = this.failure ?? canceled;
 		if (!failure) return;
 		const { error, index } = failure;
 		const own = error instanceof ModelAccessError ? error.details.taskId : undefined;
