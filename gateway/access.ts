@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Charge } from './books';
+import type { Charge } from './usage-log';
 import { ApiError } from './errors';
 import type { GatewaySettings, GroupOptions, KeyOptions, ModelOptions } from './options';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Access, type KeyHolder } from './access';
 import { jsonObject, parseBody, readBody, type ParsedBody, type RawBody } from './body';
-import type { Books, RequestRecord } from './books';
+import type { UsageLog, RequestRecord } from './usage-log';
 import { ApiError } from './errors';
 import { conduct, goneSignal } from './exchange';
 import type { Exchange, Reply } from './faults';
@@ -17,7 +17,7 @@ import { routeOf, type Route } from './routes';
 import { ClientGone, pause, type GatewayTime } from './time';
 
 interface ApiParts {
-	books: Books;
+	usageLog: UsageLog;
 	settings: GatewaySettings;
 	keys: Record<string, KeyOptions>;
 	time: GatewayTime;
@@ -38,14 +38,14 @@ export class Api {
 	private received = 0;
 
 	constructor(private readonly parts: ApiParts) {
-		const { books, settings, keys, time, urlOf } = parts;
-		this.access = new Access(keys, settings, books.charges);
-		this.tasks = new ImageTasks(books, settings, urlOf);
+		const { usageLog, settings, keys, time, urlOf } = parts;
+		this.access = new Access(keys, settings, usageLog.charges);
+		this.tasks = new ImageTasks(usageLog, settings, urlOf);
 		this.responses = new Responses(this.access, settings, time);
 	}
 
 	async serve(req: IncomingMessage, res: ServerResponse) {
-		const { books, settings, time, onRequest } = this.parts;
+		const { usageLog, settings, time, onRequest } = this.parts;
 		const route = routeOf((req.url ?? '/').split('?', 1)[0] ?? '/');
 		const holder = this.access.identify(req);
 		const record: RequestRecord = {
@@ -59,7 +59,7 @@ export class Api {
 			attempt: 1,
 			startedAt: time.now(),
 		};
-		books.requests.push(record);
+		usageLog.requests.push(record);
 		res.setHeader('X-Request-ID', record.id);
 		const clientId = req.headers['x-client-request-id'];
 		if (typeof clientId === 'string') res.setHeader('X-Client-Request-ID', clientId);

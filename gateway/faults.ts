@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestRecord, StorageRecord } from './books';
+import type { RequestRecord, StorageRecord } from './usage-log';
 import { ApiError } from './errors';
 import type { RouteName } from './routes';
 

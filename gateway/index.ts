@@ -1,11 +1,11 @@
 import { Api } from './api';
-import { Books } from './books';
+import { UsageLog } from './usage-log';
 import { Listener } from './listener';
 import { resolveOptions, type DefaultKeyName, type GatewayOptions } from './options';
 import type { GatewaySettings } from './options';
 import { Storage } from './storage/storage';
 
-export type { Books, Charge, RequestFilter, RequestRecord, StorageRecord } from './books';
+export type { UsageLog, Charge, RequestFilter, RequestRecord, StorageRecord } from './usage-log';
 export { errorReply } from './faults';
 export type { Exchange, Fault, Intercept, Reply, StorageExchange } from './faults';
 export type { FormFile, FormRecord } from './images/form';
@@ -26,7 +26,8 @@ export type { RouteName } from './routes';
 export type { GatewayTime } from './time';
 
 /** A running gateway. */
-export interface Gateway extends Pick<Books, 'count' | 'requests' | 'storageRequests' | 'tasks'> {
+export interface Gateway
+	extends Pick<UsageLog, 'count' | 'requests' | 'storageRequests' | 'tasks'> {
 	/** The address to give to a client; ends in `/v1`. */
 	readonly baseUrl: string;
 	/** Origin of the API. */
@@ -36,7 +37,7 @@ export interface Gateway extends Pick<Books, 'count' | 'requests' | 'storageRequ
 	/** The keys by name. */
 	readonly keys: Record<DefaultKeyName, string> & Record<string, string>;
 	/** What each piece of work cost. */
-	readonly charges: Books['charges'];
+	readonly charges: UsageLog['charges'];
 	/** What can be changed while it runs, `intercept` and `storageIntercept` among it. */
 	readonly settings: GatewaySettings;
 	/** API requests whose handling has not ended. */
@@ -59,17 +60,17 @@ export interface Gateway extends Pick<Books, 'count' | 'requests' | 'storageRequ
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
 	const { settings, keys, time } = resolveOptions(options);
-	const books = new Books();
+	const usageLog = new UsageLog();
 	const crashes: unknown[] = [];
 	const run = (work: Promise<void>) => void work.catch((error: unknown) => crashes.push(error));
 
-	const storage = new Storage(books, settings, time);
+	const storage = new Storage(usageLog, settings, time);
 	const storageListener = await Listener.open(options.storagePort ?? 0, (req, res) =>
 		run(storage.serve(req, res)),
 	);
 	const storageUrl = `http://127.0.0.1:${storageListener.port}`;
 	const api = new Api({
-		books,
+		usageLog,
 		settings,
 		keys,
 		time,
@@ -92,14 +93,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
 			Object.entries(keys).map(([name, { key }]) => [name, key]),
 		) as Gateway['keys'],
 		settings,
-		requests: books.requests,
-		storageRequests: books.storageRequests,
-		tasks: books.tasks,
-		charges: books.charges,
+		requests: usageLog.requests,
+		storageRequests: usageLog.storageRequests,
+		tasks: usageLog.tasks,
+		charges: usageLog.charges,
 		crashes,
-		count: (filter) => books.count(filter),
+		count: (filter) => usageLog.count(filter),
 		get inFlight() {
-			return books.inFlight;
+			return usageLog.inFlight;
 		},
 		get connections() {
 			return apiListener.connections + storageListener.connections;

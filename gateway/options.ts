@@ -1,6 +1,6 @@
 import type { Intercept, StorageExchange } from './faults';
 import type { TaskFailure, TaskRequest } from './images/task';
-import type { RequestRecord } from './books';
+import type { RequestRecord } from './usage-log';
 import { realTime, type GatewayTime } from './time';
 
 /** A model of the catalogue and what it can do. */

@@ -1,6 +1,12 @@
 import { ExecuteContext } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
-import { createResponse, generateImage, numbered, startStory, type Story } from './nodes/arrange';
+import {
+	createResponse,
+	generateImage,
+	numbered,
+	startHarness,
+	type Harness,
+} from './nodes/arrange';
 import { CredentialsInMemory } from '../scripts/engine/credentials';
 import { allocatedBy } from '../bench/allocations';
 import { Wire } from '../bench/wire';
@@ -12,7 +18,7 @@ import { storeBinaryOnDisk, type BinaryStorage } from '../scripts/engine/index';
  */
 
 let storage: BinaryStorage;
-let story: Story;
+let harness: Harness;
 
 beforeAll(async () => {
 	storage = await storeBinaryOnDisk();
@@ -20,7 +26,7 @@ beforeAll(async () => {
 afterAll(async () => await storage.remove());
 afterEach(async () => {
 	jest.restoreAllMocks();
-	await story.close();
+	await harness.close();
 });
 
 /** How often a method is called from now on; the call itself goes on as before. */
@@ -56,17 +62,17 @@ async function onWire<T>(work: () => Promise<T>) {
 }
 
 const answers = async (items: number) =>
-	await story.text(createResponse({ prompt: PROMPT }), { items: numbered(items) });
+	await harness.text(createResponse({ prompt: PROMPT }), { items: numbered(items) });
 const pictures = async (items: number) =>
-	await story.image(generateImage({ prompt: PROMPT, options: { concurrency: items } }), {
+	await harness.image(generateImage({ prompt: PROMPT, options: { concurrency: items } }), {
 		items: numbered(items),
 	});
 
 test.each([10, 40])(
 	'%i images of 6 s take a submit, two polls and a download each, and all of them the time of one',
 	async (items) => {
-		story = await startStory();
-		const { gateway, time } = story;
+		harness = await startHarness();
+		const { gateway, time } = harness;
 		const asked = askedOfN8n();
 		const began = time.now();
 		const { done, sent, read } = await onWire(async () => await pictures(items));
@@ -94,18 +100,18 @@ test.each([10, 40])(
 test.each([10, 50])(
 	'%i responses take a request each, of the bytes that have to be said',
 	async (items) => {
-		story = await startStory();
+		harness = await startHarness();
 		const asked = askedOfN8n();
 		const { done, sent, read } = await onWire(async () => await answers(items));
 		expect(done.items).toHaveLength(items);
-		expect(story.gateway.count()).toBe(items);
-		for (const { rawLength, body } of story.gateway.requests) {
+		expect(harness.gateway.count()).toBe(items);
+		for (const { rawLength, body } of harness.gateway.requests) {
 			expect(Object.keys(body as IDataObject).sort()).toEqual(['input', 'model']);
 			expect(rawLength).toBe(JSON.stringify(body).length);
 		}
 		expect(asked.credentials.count).toBeLessThanOrEqual(items + 1);
 		expect(asked.parameters.count).toBeLessThanOrEqual(6 * items + 3);
-		expect(story.time.waits).toEqual([]);
+		expect(harness.time.waits).toEqual([]);
 		expect(sent).toBeLessThan(items * 320);
 		expect(read).toBeLessThan(items * 1200);
 	},
@@ -116,13 +122,13 @@ describe('What our nodes allocate', () => {
 
 	/** Kilobytes for each of so many items. */
 	const perItem = async (items: number, work: (items: number) => Promise<unknown>) => {
-		story = await startStory();
+		harness = await startHarness();
 		const bytes = await allocatedBy(async () => await work(items));
-		await story.close();
+		await harness.close();
 		return bytes / items / KB;
 	};
 	const words = async (count: number) =>
-		await story.text(createResponse({ prompt: `[[words:${count}]]`, stream: true }), {
+		await harness.text(createResponse({ prompt: `[[words:${count}]]`, stream: true }), {
 			streaming: true,
 		});
 
@@ -144,9 +150,9 @@ describe('What our nodes allocate', () => {
 });
 
 test('a stream of 20,000 deltas goes on in far fewer pieces where it comes all at once', async () => {
-	story = await startStory();
+	harness = await startHarness();
 	const words = 20_000;
-	const run = await story.text(createResponse({ prompt: `[[words:${words}]]`, stream: true }), {
+	const run = await harness.text(createResponse({ prompt: `[[words:${words}]]`, stream: true }), {
 		streaming: true,
 	});
 	const pieces = run.chunks.filter(({ type }) => type === 'item');
@@ -155,8 +161,8 @@ test('a stream of 20,000 deltas goes on in far fewer pieces where it comes all a
 	expect(text.split(' ')).toHaveLength(words);
 	expect(pieces.length).toBeLessThan(words / 10);
 	// One watchdog for the whole of it.
-	expect(story.time.waits.length).toBeLessThanOrEqual(2);
-	expect(story.gateway.count()).toBe(1);
+	expect(harness.time.waits.length).toBeLessThanOrEqual(2);
+	expect(harness.gateway.count()).toBe(1);
 });
 
 test.each([
@@ -169,8 +175,8 @@ test.each([
 ])(
 	'an image of %i s takes %i polls: one more would be one too many',
 	async (taskSeconds, polls) => {
-		story = await startStory({ taskSeconds });
-		await story.image(generateImage());
-		expect(story.gateway.count({ route: 'task' })).toBe(polls);
+		harness = await startHarness({ taskSeconds });
+		await harness.image(generateImage());
+		expect(harness.gateway.count({ route: 'task' })).toBe(polls);
 	},
 );

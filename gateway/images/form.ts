@@ -14,7 +14,7 @@ export interface FormFile {
 	sha256: string;
 }
 
-/** A multipart form, without the bytes of its files: this is what the books keep. */
+/** A multipart form, without the bytes of its files: this is what the usage log keep. */
 export interface FormRecord {
 	fields: Record<string, string>;
 	files: FormFile[];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KeyHolder } from '../access';
-import type { Books } from '../books';
+import type { UsageLog } from '../usage-log';
 import { ApiError, taskNotFound } from '../errors';
 import type { Reply } from '../faults';
 import type { GatewaySettings } from '../options';
@@ -14,7 +14,7 @@ const RETRY_AFTER = '3';
 /** The image tasks of a gateway (contract: States and transitions, Image task). */
 export class ImageTasks {
 	constructor(
-		private readonly books: Books,
+		private readonly usageLog: UsageLog,
 		private readonly settings: GatewaySettings,
 		private readonly urlOf: (task: ImageTask, index: number) => string,
 	) {}
@@ -25,7 +25,7 @@ export class ImageTasks {
 	 */
 	limitConcurrency({ name, maxConcurrentTasks }: KeyHolder, now: number) {
 		if (maxConcurrentTasks === undefined) return;
-		const running = this.books.tasks.filter(
+		const running = this.usageLog.tasks.filter(
 			(task) => task.key === name && statusOf(task, now) === 'processing',
 		);
 		if (running.length < maxConcurrentTasks) return;
@@ -47,7 +47,7 @@ export class ImageTasks {
 		const runs = typeof taskSeconds === 'number' ? taskSeconds : taskSeconds(request);
 		const task: ImageTask = {
 			...submission,
-			id: `imgtask_${digest(`${this.books.tasks.length}:${requestId}:${request.prompt}`)}`,
+			id: `imgtask_${digest(`${this.usageLog.tasks.length}:${requestId}:${request.prompt}`)}`,
 			key: request.key,
 			requestId,
 			request,
@@ -56,7 +56,7 @@ export class ImageTasks {
 			expiresAt: (Math.floor(now / 1000) + taskLifetime) * 1000,
 			failure: this.failureOf(request),
 		};
-		this.books.addTask(task);
+		this.usageLog.addTask(task);
 		const poll_url = `/v1/images/tasks/${task.id}`;
 		return jsonReply(
 			202,
@@ -70,7 +70,7 @@ export class ImageTasks {
 	 * @throws ApiError 404, the same for unknown, expired and foreign tasks
 	 */
 	poll(id: string, holder: KeyHolder, now: number): Reply {
-		const task = this.books.task(id);
+		const task = this.usageLog.task(id);
 		const status = task && statusOf(task, now);
 		if (!task || !status || task.key !== holder.name) throw taskNotFound();
 		const body = taskBody(task, status, (index) => this.urlOf(task, index));

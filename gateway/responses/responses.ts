@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Access, KeyHolder } from '../access';
 import type { JsonObject } from '../body';
-import type { RequestRecord } from '../books';
+import type { RequestRecord } from '../usage-log';
 import { ApiError, badField } from '../errors';
 import type { Reply } from '../faults';
 import type { GatewaySettings } from '../options';
@@ -44,7 +44,7 @@ export class Responses {
 
 	/**
 	 * Answers one request, whole or as a stream.
-	 * @param record its record in the books
+	 * @param record its record in the usage log
 	 * @throws ApiError
 	 */
 	async create(

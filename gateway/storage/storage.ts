@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Books } from '../books';
+import type { UsageLog } from '../usage-log';
 import { conduct, goneSignal } from '../exchange';
 import type { Reply, StorageExchange } from '../faults';
 import type { ImageTask } from '../images/task';
@@ -23,7 +23,7 @@ export class Storage {
 	private readonly attempts = new Map<string, number>();
 
 	constructor(
-		private readonly books: Books,
+		private readonly usageLog: UsageLog,
 		private readonly settings: GatewaySettings,
 		private readonly time: GatewayTime,
 	) {}
@@ -36,7 +36,7 @@ export class Storage {
 	async serve(req: IncomingMessage, res: ServerResponse) {
 		const { method = '', url: path = '', headers } = req;
 		const record = { method, path, headers, startedAt: this.time.now() };
-		this.books.storageRequests.push(record);
+		this.usageLog.storageRequests.push(record);
 		const attempt = (this.attempts.get(`${method} ${path}`) ?? 0) + 1;
 		this.attempts.set(`${method} ${path}`, attempt);
 		const exchange: StorageExchange = {
@@ -68,7 +68,7 @@ export class Storage {
 		if (fault === 'AccessDenied') return refusal(403, fault, 'Request has expired');
 		if (fault) return refusal(403, fault, 'The signature of this address is not right.');
 		const [, id, index] = PATH.exec(url.pathname) ?? [];
-		const task = this.books.task(id ?? '');
+		const task = this.usageLog.task(id ?? '');
 		if (!task || Number(index) >= task.request.n) {
 			return refusal(404, 'NoSuchKey', 'There is no such object.');
 		}

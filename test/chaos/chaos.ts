@@ -62,7 +62,7 @@ export interface ChaosReport {
 	violations: string[];
 }
 
-/** Items of one batch: each has a gateway of its own, so that its books stay small. */
+/** Items of one batch: each has a gateway of its own, so that its usage log stay small. */
 const BATCH = 250;
 
 /** Runs items of every kind through the nodes while a share of all exchanges goes wrong. */

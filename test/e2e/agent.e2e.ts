@@ -1,6 +1,6 @@
 import { pictureBelongsTo } from '../../gateway';
 import { arrange, servedBy, until } from './arrange';
-import { openBrowser, story, type Browser } from './browser';
+import { openBrowser, browserTest, type Browser } from './browser';
 import { Editor } from './browser-editor';
 import { CREDENTIAL, exampleWorkflows, type WorkflowFile } from '../../scripts/n8n/stage';
 import { streamed, type Streamed } from '../../scripts/n8n/webhook';
@@ -176,7 +176,7 @@ const SUM =
 	'How much is it? [[call:calculator {"input":"6*7"}]] [[then:calculator {"input":"42+1"}]]';
 
 describe('an AI Agent that thinks with our chat model', () => {
-	story('chats in the editor: three turns, of which one reckons twice', async () => {
+	browserTest('chats in the editor: three turns, of which one reckons twice', async () => {
 		const since = asked();
 		await editor.open('chat-agent');
 		await openChat();
@@ -205,7 +205,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 			.waitFor();
 	});
 
-	story('draws a picture by the image node, and hands over its address', async () => {
+	browserTest('draws a picture by the image node, and hands over its address', async () => {
 		const wish = 'Please draw picture: a lighthouse at dusk';
 		const text = await chat(wish, /"image_url":"http[^"]+"/);
 		const { tasks } = stage.gateway;
@@ -231,7 +231,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 		await browser.picture('chat-agent');
 	});
 
-	story('chats by its address: the words arrive while they are written', async () => {
+	browserTest('chats by its address: the words arrive while they are written', async () => {
 		const since = asked();
 		const counted = await say('one', 'Count [[words:40]] [[no-tools]]');
 		expect(counted.text).toMatch(/^w1 w2 .* w40$/);
@@ -250,7 +250,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 		expect(other.text).not.toContain('Before that');
 	});
 
-	story('lists the models by the other node', async () => {
+	browserTest('lists the models by the other node', async () => {
 		const { text } = await say('four', 'Which are there? [[call:list_models {}]]');
 		expect(text).toContain('Aurora-Text-2.5-Preview');
 	});
@@ -268,7 +268,7 @@ describe('an agent whose key the gateway does not accept', () => {
 	beforeAll(async () => await useKey('sk-not-a-key-of-this-gateway'));
 	afterAll(async () => await useKey(stage.gateway.keys.active));
 
-	story('says in the editor what is wrong and what to do, after one request', async () => {
+	browserTest('says in the editor what is wrong and what to do, after one request', async () => {
 		const before = asked();
 		await editor.open('chat-agent');
 		await openChat();
@@ -289,7 +289,7 @@ describe('an agent whose key the gateway does not accept', () => {
 });
 
 describe('a Basic LLM Chain', () => {
-	story('hands on what its output parser read', async () => {
+	browserTest('hands on what its output parser read', async () => {
 		await editor.open('chain');
 		await editor.execute();
 		await editor.openNode('Basic LLM Chain');

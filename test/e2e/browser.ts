@@ -76,7 +76,7 @@ export async function openBrowser({ address }: Running, owner: Owner): Promise<B
 let shown: Page | undefined;
 
 /** A test that leaves the page it failed on, and says where. */
-export function story(name: string, work: () => Promise<void>): void {
+export function browserTest(name: string, work: () => Promise<void>): void {
 	test(name, async () => {
 		try {
 			await work();

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorReply, pictureBelongsTo } from '../../gateway';
 import { arrange, until } from './arrange';
-import { openBrowser, story, type Browser } from './browser';
+import { openBrowser, browserTest, type Browser } from './browser';
 import { boxOf, CredentialWindow, drawn, Editor } from './browser-editor';
 import { runCommand } from '../../scripts/n8n/command';
 import { PACKAGE, PROJECT } from '../../scripts/n8n/package';
@@ -38,7 +38,7 @@ const UNENCRYPTED = /^Base URL uses http, which would send the key unencrypted\.
 const PROMPT = 'A lighthouse at dusk, watercolor';
 
 describe('from nothing to a saved picture, in the steps of the README', () => {
-	story('1: n8n offers to install community nodes by name', async () => {
+	browserTest('1: n8n offers to install community nodes by name', async () => {
 		const { page, address } = browser;
 		await page.goto(`${address}/settings/community-nodes`);
 		await page.getByRole('button', { name: 'Install a community node' }).click();
@@ -53,7 +53,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		await page.keyboard.press('Escape');
 	});
 
-	story('2: a credential says what is wrong with it until all is right', async () => {
+	browserTest('2: a credential says what is wrong with it until all is right', async () => {
 		const { baseUrl, origin, keys } = stage.gateway;
 		await browser.page.goto(stage.main.address);
 		await credential.create('Model Access API');
@@ -71,51 +71,57 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		await credential.close();
 	});
 
-	story('3: the installed nodes are found by "model access", with what each can do', async () => {
-		await editor.openNew();
-		await editor.add(undefined, 'Trigger manually');
-		const found = await editor.search('model access');
-		await until('all three are found', async () => (await found.count()) === 3);
-		expect(await found.allInnerTexts()).toEqual([
-			'Model Access',
-			'Model Access Image',
-			'Model Access Chat Model',
-		]);
-		const panel = editor.at('node-creator');
-		const text = await panel.innerText();
-		expect(text).toContain('List models and get their answers through a Model Access gateway');
-		expect(text).toContain('images through a Model Access gateway');
-		await drawn(panel.locator('img[src*="n8n-nodes-model-access"]'), 3);
-		await browser.picture('nodes-panel', { ...(await boxOf(panel)), height: 360 });
-		await editor.entry('Model Access').click();
-		await editor.entry('Create a response').waitFor();
-		await editor.entry('Get many models').waitFor();
-		await editor.leavePanel();
-		await editor.search('model access');
-		await editor.entry('Model Access Image').click();
-		await until('the actions of the image node are listed', async () => {
-			const actions = await editor.entry().allInnerTexts();
-			return (
-				actions.join() === 'Generate an image,Edit an image,Get a task,Wait for a task' && actions
-			);
-		});
-	});
+	browserTest(
+		'3: the installed nodes are found by "model access", with what each can do',
+		async () => {
+			await editor.openNew();
+			await editor.add(undefined, 'Trigger manually');
+			const found = await editor.search('model access');
+			await until('all three are found', async () => (await found.count()) === 3);
+			expect(await found.allInnerTexts()).toEqual([
+				'Model Access',
+				'Model Access Image',
+				'Model Access Chat Model',
+			]);
+			const panel = editor.at('node-creator');
+			const text = await panel.innerText();
+			expect(text).toContain('List models and get their answers through a Model Access gateway');
+			expect(text).toContain('images through a Model Access gateway');
+			await drawn(panel.locator('img[src*="n8n-nodes-model-access"]'), 3);
+			await browser.picture('nodes-panel', { ...(await boxOf(panel)), height: 360 });
+			await editor.entry('Model Access').click();
+			await editor.entry('Create a response').waitFor();
+			await editor.entry('Get many models').waitFor();
+			await editor.leavePanel();
+			await editor.search('model access');
+			await editor.entry('Model Access Image').click();
+			await until('the actions of the image node are listed', async () => {
+				const actions = await editor.entry().allInnerTexts();
+				return (
+					actions.join() === 'Generate an image,Edit an image,Get a task,Wait for a task' && actions
+				);
+			});
+		},
+	);
 
-	story('3: an action becomes a node behind the trigger, with a model and a prompt', async () => {
-		await editor.entry('Generate an image').click();
-		await editor.at('ndv').waitFor();
-		await editor.chooseModel('aurora-image-1');
-		await editor.fill('prompt', PROMPT);
-	});
+	browserTest(
+		'3: an action becomes a node behind the trigger, with a model and a prompt',
+		async () => {
+			await editor.entry('Generate an image').click();
+			await editor.at('ndv').waitFor();
+			await editor.chooseModel('aurora-image-1');
+			await editor.fill('prompt', PROMPT);
+		},
+	);
 
-	story('4: the run shows the picture', async () => {
+	browserTest('4: the run shows the picture', async () => {
 		await editor.executeStep();
 		await editor.viewPicture();
 		await browser.picture('image-output');
 		await editor.output.getByText('Back to list').click();
 	});
 
-	story('5: the picture is saved: by Download once, by a node in every run', async () => {
+	browserTest('5: the picture is saved: by Download once, by a node in every run', async () => {
 		const saved = await editor.download();
 		expect(pictureBelongsTo(PROMPT, saved.bytes)).toBe(true);
 		expect(saved.name).toMatch(/^imgtask_.*\.png$/);
@@ -139,7 +145,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 });
 
 describe('the model picker', () => {
-	story('says what is wrong where it cannot list the models', async () => {
+	browserTest('says what is wrong where it cannot list the models', async () => {
 		const { gateway } = stage;
 		const node = ours('Write Image Prompt', 'modelAccess', { resource: 'response' });
 		await open(inARow(node.name, [MANUAL, node]));
@@ -152,7 +158,7 @@ describe('the model picker', () => {
 		await browser.page.keyboard.press('Escape');
 	});
 
-	story('lists the models of the gateway, and searches them', async () => {
+	browserTest('lists the models of the gateway, and searches them', async () => {
 		const all = await editor.models();
 		await until('every model is listed', async () => (await all.count()) === 6);
 		expect((await all.allInnerTexts()).sort()).toEqual(
@@ -166,7 +172,7 @@ describe('the model picker', () => {
 });
 
 describe('each operation', () => {
-	story('Response: Create shows its answer in the table', async () => {
+	browserTest('Response: Create shows its answer in the table', async () => {
 		await editor.fill('prompt', 'Write an image prompt for a lighthouse at dusk');
 		await editor.executeStep();
 		await editor.showOutput('table');
@@ -181,7 +187,7 @@ describe('each operation', () => {
 		await browser.picture('response-create');
 	});
 
-	story('Image: Generate and Edit, Task: Get and Wait, one after the other', async () => {
+	browserTest('Image: Generate and Edit, Task: Get and Wait, one after the other', async () => {
 		const image = { resource: 'image', model: byId('aurora-image-1') };
 		const task = { resource: 'task', taskId: '={{ $json.task_id }}' };
 		await open(
@@ -221,7 +227,7 @@ describe('each operation', () => {
 });
 
 describe('the first workflow from a file', () => {
-	story(
+	browserTest(
 		'runs to its picture as it is imported: n8n chooses the credential by its name',
 		async () => {
 			await editor.openNew();
@@ -232,7 +238,7 @@ describe('the first workflow from a file', () => {
 		},
 	);
 
-	story('Model: Get Many shows the models in the table', async () => {
+	browserTest('Model: Get Many shows the models in the table', async () => {
 		await editor.openNode('List Models');
 		await editor.showOutput('table');
 		await editor.output.getByText('Aurora-Text-2.5-Preview').waitFor();
@@ -245,7 +251,7 @@ describe('the first workflow from a file', () => {
 });
 
 describe('a run that does not go well', () => {
-	story('shows in the error panel what happened, and what to do', async () => {
+	browserTest('shows in the error panel what happened, and what to do', async () => {
 		await editor.openNode('Generate Image');
 		await editor.field('prompt').locator('.cm-content').fill('A boat [[fail]]');
 		await editor.at('node-parameters').getByText('A boat [[fail]]').nth(1).waitFor();
@@ -259,7 +265,7 @@ describe('a run that does not go well', () => {
 		await browser.picture('error');
 	});
 
-	story('stops where the builder stops it: no poll leaves afterwards', async () => {
+	browserTest('stops where the builder stops it: no poll leaves afterwards', async () => {
 		const { gateway } = stage;
 		const before = gateway.settings.taskSeconds;
 		gateway.settings.taskSeconds = 600;
@@ -281,7 +287,7 @@ describe('a run that does not go well', () => {
 });
 
 describe('light and dark', () => {
-	story('each node has an icon for both', async () => {
+	browserTest('each node has an icon for both', async () => {
 		await editor.openNode('Generate Image');
 		const icon = editor.at('ndv').locator('img[src*="/modelAccessImage."]').first();
 		expect(await icon.getAttribute('src')).toMatch(/modelAccessImage\.svg$/);

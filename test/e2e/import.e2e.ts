@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pictureBelongsTo, startGateway, type Gateway } from '../../gateway';
 import { arrange } from './arrange';
-import { openBrowser, story, type Browser } from './browser';
+import { openBrowser, browserTest, type Browser } from './browser';
 import { Editor } from './browser-editor';
 import { PROJECT } from '../../scripts/n8n/package';
 import { CREDENTIAL, type WorkflowFile } from '../../scripts/n8n/stage';
@@ -39,7 +39,7 @@ async function importAndRun(): Promise<void> {
 }
 
 describe('an example that is imported from its file runs to its picture, with no node opened', () => {
-	story('with the credential that it names', async () => {
+	browserTest('with the credential that it names', async () => {
 		await importAndRun();
 		expect(sentTo(stage.gateway)).toEqual(['models', 'responses', 'generations']);
 		const [task] = stage.gateway.tasks;
@@ -51,7 +51,7 @@ describe('an example that is imported from its file runs to its picture, with no
 		await editor.closeNode();
 	});
 
-	story('beside another credential of the same name, which it leaves alone', async () => {
+	browserTest('beside another credential of the same name, which it leaves alone', async () => {
 		await stage.main.rest.call('POST', '/credentials', {
 			name: CREDENTIAL.name,
 			type: 'modelAccessApi',

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import manifest from '../../package.json';
 import { pictureBelongsTo } from '../../gateway';
 import { arrange, servedBy } from './arrange';
-import { openBrowser, story } from './browser';
+import { openBrowser, browserTest } from './browser';
 import { Editor } from './browser-editor';
 import { dataFolder } from '../../scripts/n8n/folders';
 import type { StartOptions } from '../../scripts/n8n/n8n';
@@ -141,7 +141,7 @@ describe('workflows that were saved with one version of the package', () => {
 		await expectHigherRuns('a boat');
 	});
 
-	story('tell which package is missing after it was removed', async () => {
+	browserTest('tell which package is missing after it was removed', async () => {
 		await restart(removePackage, { hasPackage: false });
 		expect(await knownVersions()).toEqual([]);
 		const requests = stage.gateway.requests.length;

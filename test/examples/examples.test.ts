@@ -12,7 +12,7 @@ import type {
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { drawPicture, pictureBelongsTo, type FormRecord } from '../../gateway';
-import { imageNode, startStory, textNode, type Story } from '../nodes/arrange';
+import { imageNode, startHarness, textNode, type Harness } from '../nodes/arrange';
 import {
 	readBinary,
 	runWorkflow,
@@ -25,7 +25,7 @@ import {
 } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 
-let story: Story;
+let harness: Harness;
 let storage: BinaryStorage;
 beforeAll(async () => {
 	storage = await storeBinaryOnDisk();
@@ -35,9 +35,9 @@ afterAll(async () => {
 	await storeBinaryInMemory();
 });
 beforeEach(async () => {
-	story = await startStory();
+	harness = await startHarness();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 type Example = Omit<WorkflowJson, 'nodes'> & { nodes: INode[] };
 
@@ -53,8 +53,8 @@ const EXAMPLE_CREDENTIAL = {
 };
 
 const nodeTypes = (): Record<string, INodeType> => ({
-	[`${PACKAGE}modelAccess`]: textNode(story.time),
-	[`${PACKAGE}modelAccessImage`]: imageNode(story.time),
+	[`${PACKAGE}modelAccess`]: textNode(harness.time),
+	[`${PACKAGE}modelAccessImage`]: imageNode(harness.time),
 	[`${PACKAGE}lmChatModelAccess`]: new LmChatModelAccess(),
 });
 
@@ -144,13 +144,13 @@ async function runExample(
 	const run = await runWorkflow({
 		workflow,
 		nodeTypes: nodeTypes(),
-		credentials: { modelAccessApi: { ...story.access } },
+		credentials: { modelAccessApi: { ...harness.access } },
 		credentialTypes: [new ModelAccessApi()],
-		time: story.time,
+		time: harness.time,
 		...given,
 	});
 	expect(run.error).toBeUndefined();
-	expectNoSecret(story.access.apiKey, run.data.resultData, run.chunks, run.logs);
+	expectNoSecret(harness.access.apiKey, run.data.resultData, run.chunks, run.logs);
 	return run;
 }
 
@@ -169,7 +169,7 @@ const PHOTO = drawPicture({ prompt: 'boat', index: 0, width: 40, height: 30 });
 
 /** The item of a form to which a file was uploaded. */
 async function uploaded(bytes: Buffer): Promise<INodeExecutionData[]> {
-	const { context } = await story.text({ resource: 'model', operation: 'getAll' });
+	const { context } = await harness.text({ resource: 'model', operation: 'getAll' });
 	const Picture = await context.helpers.prepareBinaryData(bytes, 'boat.png', 'image/png');
 	return [{ json: { Change: 'Add a sail' }, binary: { Picture } }];
 }
@@ -184,7 +184,7 @@ const asked = (question: string): Given => ({
 function collecting(file: string) {
 	const tables: Record<string, IDataObject[]> = { 'Image tasks': [] };
 	const collect = async () => {
-		await story.time.advance(600_000);
+		await harness.time.advance(600_000);
 		return await runExample(file, { startNode: 'Every 10 Minutes', mode: 'trigger', tables });
 	};
 	return { tables, collect };
@@ -205,7 +205,7 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 			expect(pictures.map((item) => item.json)).toMatchObject([{ prompt, model }]);
 			expect(pictures[0]?.binary?.data?.fileName).toBe('lighthouse.png');
 			expect(await promptsOfFiles(pictures, [prompt])).toEqual([prompt]);
-			expect(story.gateway.charges).toHaveLength(2);
+			expect(harness.gateway.charges).toHaveLength(2);
 		},
 	],
 	[
@@ -239,7 +239,7 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 				[2, 'wish'],
 				[3, 'praise'],
 			]);
-			expect(story.gateway.requests[0]?.body).toMatchObject({
+			expect(harness.gateway.requests[0]?.body).toMatchObject({
 				text: { format: { type: 'json_schema', name: 'classification', strict: true } },
 			});
 		},
@@ -248,7 +248,7 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 		'describe-picture.json',
 		'describes a picture from a binary field',
 		async (file) => {
-			const picture = await story.image({
+			const picture = await harness.image({
 				resource: 'image',
 				operation: 'generate',
 				model: { __rl: true, mode: 'id', value: 'aurora-image-1' },
@@ -269,11 +269,11 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 		'rows-to-images.json',
 		'makes a picture of each row; a row that fails leaves by the error output with its task',
 		async (file) => {
-			story.gateway.settings.failTask = ({ prompt }) =>
+			harness.gateway.settings.failTask = ({ prompt }) =>
 				prompt.includes('mug') ? { httpStatus: 400, message: 'mugs are not allowed' } : undefined;
-			const before = story.time.now();
+			const before = harness.time.now();
 			const run = await runExample(file);
-			expect(story.time.now() - before).toBe(6000);
+			expect(harness.time.now() - before).toBe(6000);
 			const pictures = run.items('Pictures');
 			expect(pictures.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
 				['LAMP-01', 'LAMP-01.png'],
@@ -286,7 +286,7 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 					sku: 'MUG-07',
 					reason: 'The image task failed: mugs are not allowed',
 					advice: expect.stringMatching(/submit a new task/) as string,
-					task_id: story.gateway.tasks.find(({ failure }) => failure)?.id,
+					task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
 				},
 			]);
 		},
@@ -297,7 +297,7 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 		async (file) => {
 			const triggerItems = await uploaded(PHOTO);
 			const run = await runExample(file, { triggerItems, mode: 'webhook' });
-			const sent = story.gateway.requests.find(({ route }) => route === 'edits');
+			const sent = harness.gateway.requests.find(({ route }) => route === 'edits');
 			expect((sent?.body as FormRecord).files).toMatchObject([{ size: PHOTO.length }]);
 			const handedOver = run.items('Hand Over Picture');
 			expect(handedOver[0]?.binary?.data?.fileName).toBe('edited.png');
@@ -308,12 +308,12 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 		'submit-now-collect-later.json',
 		'keeps the task IDs in a data table, and collects on a schedule what is done by then',
 		async (file) => {
-			story.gateway.settings.taskSeconds = ({ prompt }) => (prompt.includes('fog') ? 1000 : 6);
+			harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.includes('fog') ? 1000 : 6);
 			const { tables, collect } = collecting(file);
-			const before = story.time.now();
+			const before = harness.time.now();
 			await runExample(file, { startNode: 'Submit Now', tables });
-			expect(story.time.now()).toBe(before);
-			const tasks = story.gateway.tasks.map(({ id, request }) => [id, request.prompt]);
+			expect(harness.time.now()).toBe(before);
+			const tasks = harness.gateway.tasks.map(({ id, request }) => [id, request.prompt]);
 			expect(tables['Image tasks']?.map((row) => [row.task_id, row.prompt])).toEqual(tasks);
 
 			const first = await collect();
@@ -322,16 +322,16 @@ const RUNS: Array<[file: string, promise: string, check: (file: string) => Promi
 			expect(await promptsOfFiles(first.items('Picture Is Here'), prompts)).toEqual([prompts[0]]);
 			expect(await promptsOfFiles(second.items('Picture Is Here'), prompts)).toEqual([prompts[1]]);
 			expect(tables['Image tasks']).toEqual([]);
-			expect(story.gateway.tasks).toHaveLength(2);
+			expect(harness.gateway.tasks).toHaveLength(2);
 		},
 	],
 	[
 		'submit-now-collect-later.json',
 		'forgets a task that failed, and keeps one whose download may work later',
 		async (file) => {
-			story.gateway.settings.failTask = ({ prompt }) =>
+			harness.gateway.settings.failTask = ({ prompt }) =>
 				prompt.includes('fog') ? { httpStatus: 400 } : undefined;
-			story.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });
+			harness.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });
 			const { tables, collect } = collecting(file);
 			await runExample(file, { startNode: 'Submit Now', tables });
 			const run = await collect();

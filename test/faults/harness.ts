@@ -19,11 +19,11 @@ import {
 	getTask,
 	imageNode,
 	shown,
-	startStory,
+	startHarness,
 	submitted,
 	textNode,
 	waitForTask,
-	type Story,
+	type Harness,
 } from '../nodes/arrange';
 import {
 	newRecord,
@@ -95,26 +95,26 @@ export class FaultHarness {
 	private restoreTrust = () => {};
 
 	private constructor(
-		private readonly story: Story,
+		private readonly harness: Harness,
 		private readonly elsewhere: Sniffer,
 		private readonly done: ImageTask,
 		private readonly running: ImageTask,
 	) {}
 
 	static async open(): Promise<FaultHarness> {
-		const story = await startStory({ defaultSize: '16x16', taskLifetime: 10 ** 9 });
-		const done = await submitted(story);
-		await story.time.advance(6000);
-		story.gateway.settings.taskSeconds = 10 ** 8;
-		const running = await submitted(story, { prompt: 'A slow boat' });
-		story.gateway.settings.taskSeconds = 6;
-		const harness = new FaultHarness(story, await startSniffer(), done, running);
-		await harness.openAddresses();
-		return harness;
+		const harness = await startHarness({ defaultSize: '16x16', taskLifetime: 10 ** 9 });
+		const done = await submitted(harness);
+		await harness.time.advance(6000);
+		harness.gateway.settings.taskSeconds = 10 ** 8;
+		const running = await submitted(harness, { prompt: 'A slow boat' });
+		harness.gateway.settings.taskSeconds = 6;
+		const faults = new FaultHarness(harness, await startSniffer(), done, running);
+		await faults.openAddresses();
+		return faults;
 	}
 
 	private async openAddresses() {
-		const { gateway } = this.story;
+		const { gateway } = this.harness;
 		const authority = newAuthority();
 		this.restoreTrust = trust(authority.cert);
 		const certificates = {
@@ -142,7 +142,7 @@ export class FaultHarness {
 		this.rejections.stop();
 		await this.elsewhere.close();
 		await Promise.all(this.fronts.map(async (front) => await front.close()));
-		await this.story.close();
+		await this.harness.close();
 	}
 
 	/** Bytes that came through TLS to servers whose certificate is not to be accepted. */
@@ -156,8 +156,8 @@ export class FaultHarness {
 	 * @returns what a user sees, without the names of this run
 	 */
 	async run({ fault, address, timeouts }: Row, callSite: CallSite, mode: Mode): Promise<Seen> {
-		const { story, elsewhere } = this;
-		const { gateway, time } = story;
+		const { harness, elsewhere } = this;
+		const { gateway, time } = harness;
 		const setting = { time: time.gateway, elsewhere: elsewhere.origin };
 		const { route } = CALL_SITES[callSite];
 		const isDownload = callSite === 'download';
@@ -198,7 +198,7 @@ export class FaultHarness {
 		mode: Mode,
 		{ baseUrl, timeouts }: { baseUrl: string; timeouts?: Timeouts },
 	): Promise<Ended> {
-		const { story, done, running } = this;
+		const { harness, done, running } = this;
 		const parameters: Record<CallSite, () => IDataObject> = {
 			models: () => getModels({ limit: 1 }),
 			response: () => createResponse(),
@@ -210,14 +210,14 @@ export class FaultHarness {
 			download: () => getTask(done.id),
 		};
 		const node = (/^(model|response),/.test(CALL_SITES[callSite].operation) ? textNode : imageNode)(
-			story.time,
+			harness.time,
 		);
 		const record = newRecord();
 		const options: RunNodeOptions = {
 			node: timeouts ? impatient(node, timeouts) : node,
 			parameters: parameters[callSite]() as RunNodeOptions['parameters'],
-			time: story.time,
-			credentials: { modelAccessApi: { baseUrl, apiKey: story.access.apiKey } },
+			time: harness.time,
+			credentials: { modelAccessApi: { baseUrl, apiKey: harness.access.apiKey } },
 			credentialTypes: [new ModelAccessApi()],
 			record,
 			...(mode !== 'throw' && { onError: mode }),
@@ -237,12 +237,12 @@ export class FaultHarness {
 	}
 
 	private expectNothingLeft({ record, left, failure }: Ended, callSite: CallSite) {
-		const { story, elsewhere } = this;
-		const { crashes, storageRequests } = story.gateway;
+		const { harness, elsewhere } = this;
+		const { crashes, storageRequests } = harness.gateway;
 		const unhandled = this.rejections.seen.splice(0);
 		if (unhandled.length > 0) throw new AggregateError(unhandled, 'A rejection was not handled');
 		if (crashes.length > 0) throw new AggregateError(crashes, 'The gateway crashed');
-		expectNoSecret(story.access.apiKey, record, left, elsewhere.seen, storageRequests);
+		expectNoSecret(harness.access.apiKey, record, left, elsewhere.seen, storageRequests);
 		if (callSite !== 'download' && elsewhere.seen.length > 0) {
 			throw new Error('Another origin was sent a request');
 		}
@@ -257,7 +257,7 @@ export class FaultHarness {
 	/** A failure without the names of this run. */
 	private anonymous({ failure }: Ended) {
 		if (!failure) return {};
-		const { gateway } = this.story;
+		const { gateway } = this.harness;
 		const names = [
 			...[this.done.id, this.running.id].map((id) => [id, '{task}'] as const),
 			[new URL(gateway.storageUrl).host, '{host}'] as const,
@@ -291,7 +291,7 @@ export class FaultHarness {
 	private moveStorage(reply: { body: string | Buffer } | undefined, address: BadAddress) {
 		if (!reply) return;
 		const moved = this.address('storage', address);
-		reply.body = String(reply.body).replaceAll(this.story.gateway.storageUrl, moved);
+		reply.body = String(reply.body).replaceAll(this.harness.gateway.storageUrl, moved);
 	}
 }
 

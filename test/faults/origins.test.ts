@@ -5,10 +5,10 @@ import {
 	getModels,
 	getTask,
 	shown,
-	startStory,
+	startHarness,
 	submitted,
 	waitForTask,
-	type Story,
+	type Harness,
 } from '../nodes/arrange';
 import { storeBinaryInMemory } from '../../scripts/engine/index';
 import { Container, SsrfProtectionConfig } from '../../scripts/engine/core-modules';
@@ -19,21 +19,21 @@ const ssrf = Object.assign(Container.get(SsrfProtectionConfig), {
 	allowedHostnames: ['localhost'],
 });
 
-let story: Story;
+let harness: Harness;
 let elsewhere: Sniffer;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory({ defaultSize: '16x16' });
+	harness = await startHarness({ defaultSize: '16x16' });
 	elsewhere = await startSniffer();
 });
 afterEach(async () => {
-	await story.close();
+	await harness.close();
 	await elsewhere.close();
 });
 
 /** Changes the gateway's replies of a route on their way. */
 function replace(changed: string, change: (body: string) => string) {
-	story.gateway.settings.intercept = ({ route, reply }) => {
+	harness.gateway.settings.intercept = ({ route, reply }) => {
 		if (route === changed && reply) reply.body = change(String(reply.body));
 		return undefined;
 	};
@@ -42,39 +42,39 @@ function replace(changed: string, change: (body: string) => string) {
 describe('The key goes to the gateway’s origin alone', () => {
 	test('also where the 202 names another host in poll_url, Location and ID', async () => {
 		const poll = () => `${elsewhere.origin}/v1/images/tasks/stolen`;
-		story.gateway.settings.intercept = ({ route, reply }) => {
+		harness.gateway.settings.intercept = ({ route, reply }) => {
 			if (route === 'generations' && reply) {
 				reply.headers.Location = poll();
 				reply.body = String(reply.body).replace(/"poll_url":"[^"]*"/, `"poll_url":"${poll()}"`);
 			}
 			return undefined;
 		};
-		const run = await story.image(generateImage());
+		const run = await harness.image(generateImage());
 		expect(run.items[0]?.json.status).toBe('completed');
 
 		replace('generations', (body) => body.replaceAll(/"imgtask_\w+"/g, `"${poll()}"`));
-		await story.imageError(generateImage());
-		const typed = await story.imageError(getTask(poll()));
+		await harness.imageError(generateImage());
+		const typed = await harness.imageError(getTask(poll()));
 		expect(typed.error.message).toMatch(/address of another gateway/);
 		expect(elsewhere.seen).toEqual([]);
 	});
 
 	test('also where pictures lie with somebody else, who is sent none', async () => {
-		const task = await submitted(story);
-		await story.time.advance(6000);
-		replace('task', (body) => body.replaceAll(story.gateway.storageUrl, elsewhere.origin));
-		await story.imageError(getTask(task.id));
-		await story.imageError(waitForTask(task.id));
+		const task = await submitted(harness);
+		await harness.time.advance(6000);
+		replace('task', (body) => body.replaceAll(harness.gateway.storageUrl, elsewhere.origin));
+		await harness.imageError(getTask(task.id));
+		await harness.imageError(waitForTask(task.id));
 
 		expect(elsewhere.seen.length).toBeGreaterThanOrEqual(2);
-		expect(findSecret(story.access.apiKey, elsewhere.seen)).toEqual([]);
+		expect(findSecret(harness.access.apiKey, elsewhere.seen)).toEqual([]);
 		expect(elsewhere.seen.map(({ headers }) => headers.authorization)).not.toContain(
 			expect.anything(),
 		);
 	});
 
 	test('also where a proxy in front answers with a page that leads elsewhere', async () => {
-		story.gateway.settings.intercept = () => ({
+		harness.gateway.settings.intercept = () => ({
 			kind: 'reply',
 			status: 407,
 			headers: {
@@ -86,29 +86,29 @@ describe('The key goes to the gateway’s origin alone', () => {
 			body: `<html><meta http-equiv="refresh" content="0; url=${elsewhere.origin}"></html>`,
 		});
 		for (const { error } of [
-			await story.textError(getModels()),
-			await story.textError(createResponse({ stream: true })),
-			await story.imageError(generateImage()),
+			await harness.textError(getModels()),
+			await harness.textError(createResponse({ stream: true })),
+			await harness.imageError(generateImage()),
 		]) {
 			expect(error.message).toMatch(/\(HTTP 407\): a web page \(HTML\) in place of JSON$/);
 		}
 		expect(elsewhere.seen).toEqual([]);
-		expect(story.gateway.requests.some(({ headers }) => 'cookie' in headers)).toBe(false);
+		expect(harness.gateway.requests.some(({ headers }) => 'cookie' in headers)).toBe(false);
 	});
 });
 
 test('The signed address of a picture stands in the output, but not in what is logged or shown', async () => {
 	let refusals = 2;
-	story.gateway.settings.storageIntercept = ({ record }) =>
+	harness.gateway.settings.storageIntercept = ({ record }) =>
 		refusals-- > 0 ? { kind: 'reply', status: 503, body: `denied: ${record.path}` } : undefined;
-	const run = await story.image(generateImage());
+	const run = await harness.image(generateImage());
 
 	expect(run.items[0]?.json.image_url).toContain('signature=');
 	expect(run.logs.length).toBeGreaterThan(0);
 	expect(JSON.stringify([run.logs, run.uiMessages, run.hints])).not.toContain('signature=');
 
 	refusals = Infinity;
-	const { message, description, stack } = shown(await story.imageError(generateImage()));
+	const { message, description, stack } = shown(await harness.imageError(generateImage()));
 	expect([message, description, stack].join('\n')).not.toContain('signature=');
 });
 
@@ -116,26 +116,26 @@ describe('With n8n’s SSRF protection on', () => {
 	afterEach(() => Object.assign(ssrf, { enabled: false }));
 
 	test('a picture at a private address is refused by n8n, and the error says so', async () => {
-		const task = await submitted(story);
-		await story.time.advance(6000);
+		const task = await submitted(harness);
+		await harness.time.advance(6000);
 		ssrf.enabled = true;
-		const baseUrl = story.gateway.baseUrl.replace('127.0.0.1', 'localhost');
-		const run = await story.imageError(getTask(task.id), { access: { baseUrl } });
+		const baseUrl = harness.gateway.baseUrl.replace('127.0.0.1', 'localhost');
+		const run = await harness.imageError(getTask(task.id), { access: { baseUrl } });
 
 		expect(run.error.message).toMatch(
 			/^The image could not be downloaded from 127\.0\.0\.1:\d+: n8n’s own protection refuses to connect to its address$/,
 		);
 		expect(shown(run).description).toMatch(/SSRF protection.*administrator to allow the host/);
 		expect(shown(run).description).toContain(`Task ID: ${task.id}.`);
-		expect(story.gateway.storageRequests).toHaveLength(0);
+		expect(harness.gateway.storageRequests).toHaveLength(0);
 	});
 
 	test('a gateway at a private address is refused by n8n, and the error says so', async () => {
 		ssrf.enabled = true;
-		const run = await story.textError(getModels());
+		const run = await harness.textError(getModels());
 
 		expect(run.error.message).toMatch(/^n8n’s own protection refuses to connect to the gateway/);
 		expect(shown(run).description).toMatch(/SSRF protection.*administrator to allow the host/);
-		expect(story.gateway.count()).toBe(0);
+		expect(harness.gateway.count()).toBe(0);
 	});
 });

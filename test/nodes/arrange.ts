@@ -39,34 +39,31 @@ export interface Access {
 	apiKey: string;
 }
 
-export type StoryOptions = Omit<
+export type RunOptions = Omit<
 	Partial<RunNodeOptions>,
 	'node' | 'time' | 'credentials' | 'credentialTypes'
 > & { access?: Partial<Access> };
 
 /** A gateway and both nodes on one clock: the whole way from a parameter to a file. */
-export interface Story {
+export interface Harness {
 	time: VirtualTime;
 	gateway: Gateway;
 	access: Access;
 	/** Runs the text node. */
-	text: (parameters: IDataObject, options?: StoryOptions) => ReturnType<typeof runNode>;
-	textError: (parameters: IDataObject, options?: StoryOptions) => ReturnType<typeof runNodeToError>;
+	text: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNode>;
+	textError: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNodeToError>;
 	/** Runs the image node. */
-	image: (parameters: IDataObject, options?: StoryOptions) => ReturnType<typeof runNode>;
-	imageError: (
-		parameters: IDataObject,
-		options?: StoryOptions,
-	) => ReturnType<typeof runNodeToError>;
+	image: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNode>;
+	imageError: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNodeToError>;
 	close(): Promise<void>;
 }
 
 /**
- * Starts a story. Its gateway's tasks take 6 s and its pictures are small, unless the options say
+ * Starts a harness. Its gateway's tasks take 6 s and its pictures are small, unless the options say
  * otherwise. After each run it looks for the key in all that the run left behind, and at the end
  * for an Authorization header at the storage host.
  */
-export async function startStory(options: GatewayOptions = {}): Promise<Story> {
+export async function startHarness(options: GatewayOptions = {}): Promise<Harness> {
 	const time = new VirtualTime();
 	const gateway = await startGateway({
 		taskSeconds: 6,
@@ -75,7 +72,7 @@ export async function startStory(options: GatewayOptions = {}): Promise<Story> {
 		...options,
 	});
 	const access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
-	const settings = (node: INodeType, parameters: IDataObject, given: StoryOptions = {}) => {
+	const settings = (node: INodeType, parameters: IDataObject, given: RunOptions = {}) => {
 		const { access: other, ...rest } = given;
 		return {
 			node,
@@ -86,14 +83,14 @@ export async function startStory(options: GatewayOptions = {}): Promise<Story> {
 			...rest,
 		} satisfies RunNodeOptions;
 	};
-	const run = async (node: INodeType, parameters: IDataObject, given?: StoryOptions) => {
+	const run = async (node: INodeType, parameters: IDataObject, given?: RunOptions) => {
 		const options = settings(node, parameters, given);
 		const ended = await runNode(options);
 		const { outputs, nodeContext, runExecutionData } = ended;
 		expectKeyHidden(options, ended, outputs, nodeContext, runExecutionData);
 		return ended;
 	};
-	const runToError = async (node: INodeType, parameters: IDataObject, given?: StoryOptions) => {
+	const runToError = async (node: INodeType, parameters: IDataObject, given?: RunOptions) => {
 		const options = settings(node, parameters, given);
 		const failed = await runNodeToError(options);
 		expectKeyHidden(options, failed, failed.error);
@@ -190,12 +187,12 @@ export const numbered = (count: number): INodeExecutionData[] =>
 	itemsOf(...Array.from({ length: count }, (_unused, n) => ({ n })));
 
 /** Submits a picture without waiting for it, and returns its task. */
-export async function submitted(story: Story, given: IDataObject = {}): Promise<ImageTask> {
-	await story.image(generateImage({ waitForCompletion: false, ...given }));
-	return story.gateway.tasks.at(-1)!;
+export async function submitted(harness: Harness, given: IDataObject = {}): Promise<ImageTask> {
+	await harness.image(generateImage({ waitForCompletion: false, ...given }));
+	return harness.gateway.tasks.at(-1)!;
 }
 
-/** A signal that cancels the execution after `ms` milliseconds of the story's time. */
+/** A signal that cancels the execution after `ms` milliseconds of the harness's time. */
 export function cancelledAfter(time: VirtualTime, ms: number): AbortSignal {
 	const controller = new AbortController();
 	void time.sleep(ms).then(() => controller.abort());

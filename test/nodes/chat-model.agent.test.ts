@@ -3,13 +3,13 @@ import { AIMessage, HumanMessage, type BaseMessage } from '@langchain/core/messa
 import { ChatPromptTemplate } from '@langchain/core/prompts';
 import { DynamicTool, tool } from '@langchain/core/tools';
 import { z } from 'zod';
-import { startChat, type ChatStory } from './chat-model.arrange';
+import { startChat, type ChatHarness } from './chat-model.arrange';
 
-let story: ChatStory;
+let harness: ChatHarness;
 beforeEach(async () => {
-	story = await startChat();
+	harness = await startChat();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 const calculator = new DynamicTool({
 	name: 'calculator',
@@ -24,7 +24,7 @@ const weather = tool(async ({ city }) => `Rain in ${city}`, {
 
 /** An agent with a memory, whose answers are read as n8n's agent reads them: by their events. */
 async function startAgent() {
-	const { model, runs } = await story.supply();
+	const { model, runs } = await harness.supply();
 	const tools = [calculator, weather];
 	const prompt = ChatPromptTemplate.fromMessages([
 		['system', 'Be kind'],
@@ -45,7 +45,7 @@ async function startAgent() {
 		history.push(new HumanMessage(input), new AIMessage(pieces.join('')));
 		return pieces;
 	};
-	return { say: async (input: string) => await story.drive(say(input)), runs };
+	return { say: async (input: string) => await harness.drive(say(input)), runs };
 }
 
 test('an agent talks for three turns, one with two calls at once, and remembers', async () => {
@@ -63,7 +63,7 @@ test('an agent talks for three turns, one with two calls at once, and remembers'
 		'You said: Thank you\nBefore that you said: And now?\nI keep to: Be kind',
 	);
 
-	const bodies = story.bodies();
+	const bodies = harness.bodies();
 	expect(bodies.map(({ stream }) => stream)).toEqual([true, true, true, true]);
 	const last = bodies.at(-1)?.input as Array<Record<string, unknown>>;
 	expect(last.map(({ role, content }) => [role, content])).toEqual([
@@ -95,7 +95,7 @@ test('an agent goes on for several rounds of calls in one turn', async () => {
 	expect(answer.join('')).toBe(
 		'calculator says: 42\ncalculator says: 43\nweather says: Rain in Oslo',
 	);
-	expect(story.posts()).toBe(4);
+	expect(harness.posts()).toBe(4);
 });
 
 test('an agent whose model fails says what the model’s node says', async () => {
@@ -104,5 +104,5 @@ test('an agent whose model fails says what the model’s node says', async () =>
 		message: expect.stringContaining('(HTTP 502)') as string,
 		description: expect.stringContaining('Request ID') as string,
 	});
-	expect(story.posts()).toBe(1);
+	expect(harness.posts()).toBe(1);
 });

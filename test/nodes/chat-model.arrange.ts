@@ -41,7 +41,7 @@ export interface Supplied extends RunRecord {
 }
 
 /** A gateway and the chat model on one clock. */
-export interface ChatStory {
+export interface ChatHarness {
 	time: VirtualTime;
 	gateway: Gateway;
 	access: Access;
@@ -56,8 +56,8 @@ export interface ChatStory {
 	close(): Promise<void>;
 }
 
-/** Starts a story. What it leaves behind is searched for the key at its end. */
-export async function startChat(options: GatewayOptions = {}): Promise<ChatStory> {
+/** Starts a harness. What it leaves behind is searched for the key at its end. */
+export async function startChat(options: GatewayOptions = {}): Promise<ChatHarness> {
 	const time = new VirtualTime();
 	const gateway = await startGateway({ time: time.gateway, defaultSize: '32x24', ...options });
 	const access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };

@@ -4,27 +4,27 @@ import { MAYBE_EXECUTED_ADVICE } from '../../nodes/shared/api/errors/from-reply'
 import type { Fault } from '../../gateway';
 import { expectNoSecret } from '../support/secrets';
 import { cancelledAfter, type ShownError } from './arrange';
-import { chunksOf, startChat, WAYS, type Asked, type ChatStory } from './chat-model.arrange';
+import { chunksOf, startChat, WAYS, type Asked, type ChatHarness } from './chat-model.arrange';
 
-let story: ChatStory;
+let harness: ChatHarness;
 beforeEach(async () => {
-	story = await startChat();
+	harness = await startChat();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 /** The error that the model's caller gets, which holds no key. */
 async function failing(work: Promise<unknown>): Promise<ShownError & { functionality: string }> {
 	try {
-		await story.drive(work);
+		await harness.drive(work);
 	} catch (error) {
-		expectNoSecret(story.access.apiKey, error);
+		expectNoSecret(harness.access.apiKey, error);
 		return error as ShownError & { functionality: string };
 	}
 	throw new Error('It did not fail');
 }
 
 const intercept = (fault: Fault) => {
-	story.gateway.settings.intercept = ({ stage }) => (stage === 'before' ? fault : undefined);
+	harness.gateway.settings.intercept = ({ stage }) => (stage === 'before' ? fault : undefined);
 };
 const reply = (status: number, body: object | string, type = 'application/json'): Fault => ({
 	kind: 'reply',
@@ -41,9 +41,9 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		['500', 2, true],
 		['502', 1, true],
 	])('status %s is asked for %i times and says what to do', async (status, times, doubtful) => {
-		const { model, runs } = await story.supply();
+		const { model, runs } = await harness.supply();
 		const error = await failing(ask(model, `Hi [[status:${status}]]`));
-		expect(story.posts()).toBe(times);
+		expect(harness.posts()).toBe(times);
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect(error).toMatchObject({ httpCode: status, functionality: 'configuration-node' });
 		expect(error.message).toContain(`(HTTP ${status})`);
@@ -62,30 +62,30 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		['an answer without a status', () => reply(200, { id: 'r', output: [] }), 'field "status"'],
 		[
 			'an echo of the key',
-			() => reply(403, { error: { message: `No ${story.access.apiKey}` } }),
+			() => reply(403, { error: { message: `No ${harness.access.apiKey}` } }),
 			'No [API key]',
 		],
 	])('%s is an error, and nothing is sent again', async (_what, fault, message) => {
 		intercept(fault());
-		const { model } = await story.supply();
+		const { model } = await harness.supply();
 		const error = await failing(ask(model, 'Hi'));
 		expect(error.message).toContain(message);
-		expect(story.posts()).toBe(1);
+		expect(harness.posts()).toBe(1);
 	});
 
 	test('a gateway that asks to wait is waited for, up to Max Retries', async () => {
-		const { model, context } = await story.supply({ options: { maxRetries: 1 } });
+		const { model, context } = await harness.supply({ options: { maxRetries: 1 } });
 		const debug = jest.spyOn(context.logger, 'debug');
-		await story.drive(ask(model, 'Hi [[once:429]]'));
-		expect(story.posts()).toBe(2);
-		expect(story.time.waits).toContain(2000);
+		await harness.drive(ask(model, 'Hi [[once:429]]'));
+		expect(harness.posts()).toBe(2);
+		expect(harness.time.waits).toContain(2000);
 		expect(debug).toHaveBeenCalledWith(expect.stringContaining('sending again in 2000 ms'));
 		await failing(ask(model, 'Hi [[status:503]]'));
-		expect(story.posts()).toBe(4);
+		expect(harness.posts()).toBe(4);
 	});
 
 	test('a call of a tool that is cut off is not made', async () => {
-		const { model } = await story.supply({ options: { maxOutputTokens: 1 } });
+		const { model } = await harness.supply({ options: { maxOutputTokens: 1 } });
 		const parameters = { type: 'object', properties: { text: { type: 'string' } } };
 		const note = { name: 'note', description: 'Notes it', parameters };
 		const bound = model.bindTools([{ type: 'function', function: note }]) as Asked;
@@ -95,11 +95,11 @@ describe.each(WAYS)('%s', (_name, ask) => {
 	});
 
 	test('nothing is sent once the execution is canceled', async () => {
-		const { model } = await story.supply({}, { signal: AbortSignal.abort() });
+		const { model } = await harness.supply({}, { signal: AbortSignal.abort() });
 		const error = await failing(ask(model, 'Hi'));
 		expect(error).toBeInstanceOf(NodeOperationError);
 		expect(error.message).toBe('The execution was canceled');
-		expect(story.posts()).toBe(0);
+		expect(harness.posts()).toBe(0);
 	});
 
 	test.each([
@@ -108,33 +108,33 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		['a request of the model’s caller', 'Hi', false],
 	])('%s that is canceled ends at once', async (_what, text, byExecution) => {
 		if (text === 'Hi') intercept({ kind: 'delay', ms: 100_000 });
-		const signal = cancelledAfter(story.time, 1000);
-		const { model } = await story.supply({}, byExecution ? { signal } : {});
-		const start = story.time.now();
+		const signal = cancelledAfter(harness.time, 1000);
+		const { model } = await harness.supply({}, byExecution ? { signal } : {});
+		const start = harness.time.now();
 		const error = await failing(ask(model, text, byExecution ? undefined : signal));
 		expect(error.message).toMatch(/cancel|abort/i);
-		expect(story.time.now() - start).toBe(1000);
-		await story.time.advance(1);
-		expect(story.gateway.inFlight).toBe(0);
-		expect(story.posts()).toBe(1);
+		expect(harness.time.now() - start).toBe(1000);
+		await harness.time.advance(1);
+		expect(harness.gateway.inFlight).toBe(0);
+		expect(harness.posts()).toBe(1);
 	});
 });
 
 describe('a stream', () => {
 	test.each(['fail', 'error'])('that ends by [[%s]] keeps what came so far', async (directive) => {
-		const { model } = await story.supply();
+		const { model } = await harness.supply();
 		const error = await failing(chunksOf(model, `One two three four [[${directive}]]`));
 		expect(error.message).toContain('The model failed on purpose.');
 		expect(error.context.details).toMatchObject({ partial_text: 'You said: One' });
-		expect(story.posts()).toBe(1);
+		expect(harness.posts()).toBe(1);
 	});
 
 	test.each([
 		['is silent for longer than its idle time-out', 20_000, 300, 'Nothing arrived for 10 s'],
 		['takes longer than its time-out', 9_000, 15, 'not complete within 15 s'],
 	])('that %s is given up', async (_what, deltaMs, timeout, message) => {
-		story.gateway.settings.deltaMs = deltaMs;
-		const { model } = await story.supply({ options: { idleTimeout: 10, timeout } });
+		harness.gateway.settings.deltaMs = deltaMs;
+		const { model } = await harness.supply({ options: { idleTimeout: 10, timeout } });
 		const error = await failing(chunksOf(model, 'Hi'));
 		expect(error.message).toContain(message);
 		expect(error.description).toContain('Timeout option');
@@ -149,14 +149,14 @@ describe('what is refused before anything is sent', () => {
 		[{ options: { maxRetries: 1.5 } }, 'Max Retries is not a whole number'],
 		[{ options: { extraBody: '{' } }, expect.stringMatching(/^Extra Body is not valid JSON: .+/)],
 	])('%j', async (parameters, message) => {
-		const error = await failing(story.supply(parameters));
+		const error = await failing(harness.supply(parameters));
 		expect(error).toBeInstanceOf(NodeOperationError);
 		expect(error).toMatchObject({ message, functionality: 'configuration-node' });
 		expect(error.description).not.toBe('');
 	});
 
 	test('an address that is none', async () => {
-		const error = await failing(story.supply({}, { access: { baseUrl: 'https://' } }));
+		const error = await failing(harness.supply({}, { access: { baseUrl: 'https://' } }));
 		expect(error.message).toContain('Base URL');
 	});
 
@@ -166,9 +166,9 @@ describe('what is refused before anything is sent', () => {
 		['{"stream":true}', 'Hi', 'Extra Body asks to stream'],
 		['{}', '', 'Prompt is empty'],
 	])('the extra body %s with the text "%s"', async (extraBody, text, message) => {
-		const { model } = await story.supply({ options: { extraBody } });
+		const { model } = await harness.supply({ options: { extraBody } });
 		const error = await failing(model.invoke([new HumanMessage(text)]));
 		expect(error.message).toBe(message);
-		expect(story.posts()).toBe(0);
+		expect(harness.posts()).toBe(0);
 	});
 });

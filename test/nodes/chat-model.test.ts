@@ -4,13 +4,13 @@ import { z } from 'zod';
 import type { ModelAccessChatModel } from '../../nodes/LmChatModelAccess/chat-model';
 import { drawPicture } from '../../gateway';
 import { byId } from './arrange';
-import { chunksOf, startChat, WAYS, type Asked, type ChatStory } from './chat-model.arrange';
+import { chunksOf, startChat, WAYS, type Asked, type ChatHarness } from './chat-model.arrange';
 
-let story: ChatStory;
+let harness: ChatHarness;
 beforeEach(async () => {
-	story = await startChat();
+	harness = await startChat();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 const noop = async () => '';
 const weather = tool(noop, {
@@ -33,13 +33,13 @@ const SUMMARIES = { extraBody: '{"reasoning":{"summary":"auto"}}' };
 
 describe('a request', () => {
 	test('is model and conversation only, and streamed only where a stream is read', async () => {
-		const { model } = await story.supply({ model: byId('Aurora-Text-2.5-Preview') });
+		const { model } = await harness.supply({ model: byId('Aurora-Text-2.5-Preview') });
 		const messages = [new SystemMessage('Be kind'), new HumanMessage('Hi')];
-		const answer = await story.drive(model.invoke(messages));
+		const answer = await harness.drive(model.invoke(messages));
 		expect(answer.content).toBe('You said: Hi\nI keep to: Be kind');
-		await story.drive(chunksOf(model, 'Hi'));
+		await harness.drive(chunksOf(model, 'Hi'));
 		const user = { role: 'user', content: 'Hi' };
-		expect(story.bodies()).toEqual([
+		expect(harness.bodies()).toEqual([
 			{
 				model: 'Aurora-Text-2.5-Preview',
 				input: [{ role: 'system', content: 'Be kind' }, user],
@@ -49,7 +49,7 @@ describe('a request', () => {
 	});
 
 	test('carries each option, and the extra body over them, whose tools are added', async () => {
-		const { model } = await story.supply({
+		const { model } = await harness.supply({
 			model: { __rl: true, mode: 'list', value: 'aurora-omni-1' },
 			options: {
 				temperature: 0.5,
@@ -71,8 +71,8 @@ describe('a request', () => {
 			}),
 			new HumanMessage('Hi [[no-tools]]'),
 		];
-		await story.drive(model.bindTools([weather]).invoke(messages));
-		expect(story.bodies()).toEqual([
+		await harness.drive(model.bindTools([weather]).invoke(messages));
+		expect(harness.bodies()).toEqual([
 			{
 				model: 'aurora-omni-1',
 				// The gateway stores nothing, so it does not know the thought by its ID.
@@ -95,7 +95,7 @@ describe('a request', () => {
 
 describe('tools', () => {
 	test('are functions with their parameters, for the model that they were bound to', async () => {
-		const { model } = await story.supply();
+		const { model } = await harness.supply();
 		const note = new DynamicStructuredTool({
 			name: 'note',
 			description: 'Notes it',
@@ -109,10 +109,10 @@ describe('tools', () => {
 			function: { name: 'plain', description: 'Plain', parameters: { type: 'object' } },
 		};
 		const bound = model.bindTools([weather, clock, note, calculator, plain]);
-		await story.drive(bound.invoke('Hi [[no-tools]]'));
-		await story.drive(model.bindTools([weather], { tool_choice: 'any' }).invoke('Hi'));
-		await story.drive(model.invoke('Hi'));
-		const [withAll, chosen, without] = story.bodies();
+		await harness.drive(bound.invoke('Hi [[no-tools]]'));
+		await harness.drive(model.bindTools([weather], { tool_choice: 'any' }).invoke('Hi'));
+		await harness.drive(model.invoke('Hi'));
+		const [withAll, chosen, without] = harness.bodies();
 		const tags = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
 		const parameters = {
 			get_weather: weatherParameters,
@@ -141,8 +141,8 @@ const TWO_CALLS =
 
 describe.each(WAYS)('an answer %s', (_name, ask) => {
 	test('is a text with its usage and why it ended', async () => {
-		const { model, runs } = await story.supply();
-		const answer = await story.drive(ask(model, 'Hello you there'));
+		const { model, runs } = await harness.supply();
+		const answer = await harness.drive(ask(model, 'Hello you there'));
 		expect(answer).toMatchObject({
 			content: 'You said: Hello you there',
 			tool_calls: [],
@@ -157,8 +157,8 @@ describe.each(WAYS)('an answer %s', (_name, ask) => {
 	});
 
 	test('calls two tools in one turn', async () => {
-		const { model } = await story.supply();
-		const answer = await story.drive(ask(model.bindTools([weather, clock]) as Asked, TWO_CALLS));
+		const { model } = await harness.supply();
+		const answer = await harness.drive(ask(model.bindTools([weather, clock]) as Asked, TWO_CALLS));
 		expect(answer).toMatchObject({
 			content: '',
 			tool_calls: [
@@ -173,8 +173,8 @@ describe.each(WAYS)('an answer %s', (_name, ask) => {
 	});
 
 	test('that was cut off says why, in the answer and beside the node', async () => {
-		const { model, runs } = await story.supply({ options: { maxOutputTokens: 2 } });
-		const answer = await story.drive(ask(model, 'One two three four'));
+		const { model, runs } = await harness.supply({ options: { maxOutputTokens: 2 } });
+		const answer = await harness.drive(ask(model, 'One two three four'));
 		expect(answer.content).toBe('You said:');
 		expect(answer.response_metadata.finish_reason).toBe('length');
 		const message = expect.stringContaining('Max Output Tokens') as string;
@@ -182,17 +182,17 @@ describe.each(WAYS)('an answer %s', (_name, ask) => {
 	});
 
 	test('is the refusal, or empty without a word', async () => {
-		const { model } = await story.supply();
-		const refusal = await story.drive(ask(model, '[[refuse]]'));
+		const { model } = await harness.supply();
+		const refusal = await harness.drive(ask(model, '[[refuse]]'));
 		expect(refusal.content).toBe('I cannot help with that.');
-		const silence = await story.drive(ask(model, '[[empty]]'));
+		const silence = await harness.drive(ask(model, '[[empty]]'));
 		expect(silence).toMatchObject({ content: '', tool_calls: [], additional_kwargs: {} });
 		expect(silence.additional_kwargs).not.toHaveProperty('reasoning_content');
 	});
 
 	test('keeps what is not known, and what was thought, beside its text', async () => {
-		const { model } = await story.supply({ options: SUMMARIES });
-		const { content, additional_kwargs: more } = await story.drive(ask(model, 'Hm [[unknown]]'));
+		const { model } = await harness.supply({ options: SUMMARIES });
+		const { content, additional_kwargs: more } = await harness.drive(ask(model, 'Hm [[unknown]]'));
 		expect(content).toBe('You said: Hm');
 		expect(more.output_items).toEqual([expect.objectContaining({ type: 'telemetry' })]);
 		const thought = JSON.parse(String(more.reasoning_content)) as object[];
@@ -200,25 +200,25 @@ describe.each(WAYS)('an answer %s', (_name, ask) => {
 	});
 
 	test('ends before the first text that it is to stop at', async () => {
-		const { model } = await story.supply();
+		const { model } = await harness.supply();
 		const stopping = model.withConfig({ stop: ['four', ' three'] } as never);
-		const answer = await story.drive(ask(stopping as Asked, 'One two three four'));
+		const answer = await harness.drive(ask(stopping as Asked, 'One two three four'));
 		expect(answer.content).toBe('You said: One two');
 	});
 });
 
 describe('a stream', () => {
 	test('hands on each piece as it comes, and the rest once it is complete', async () => {
-		story.gateway.settings.deltaMs = 1000;
-		const { model } = await story.supply();
+		harness.gateway.settings.deltaMs = 1000;
+		const { model } = await harness.supply();
 		const at: Array<[string, number]> = [];
-		const start = story.time.now();
+		const start = harness.time.now();
 		const read = async () => {
 			for await (const { text } of await model.stream('a b')) {
-				at.push([text, Math.round((story.time.now() - start) / 1000)]);
+				at.push([text, Math.round((harness.time.now() - start) / 1000)]);
 			}
 		};
-		await story.drive(read());
+		await harness.drive(read());
 		expect(at).toEqual([
 			['You', 1],
 			[' said:', 2],
@@ -229,28 +229,28 @@ describe('a stream', () => {
 	});
 
 	test('closes its connection when its reader leaves', async () => {
-		story.gateway.settings.deltaMs = 1000;
-		const { model } = await story.supply();
+		harness.gateway.settings.deltaMs = 1000;
+		const { model } = await harness.supply();
 		const read = async () => {
 			for await (const { text } of await model.stream('[[words:100]]')) if (text !== '') break;
 		};
-		await story.drive(read());
-		await story.time.advance(1);
-		expect(story.gateway.requests[0]?.status).toBe(499);
+		await harness.drive(read());
+		await harness.time.advance(1);
+		expect(harness.gateway.requests[0]?.status).toBe(499);
 	});
 });
 
 describe('a conversation', () => {
 	test('goes back with its calls, their results and what was thought, also from n8n’s agent', async () => {
-		const { model } = await story.supply({ options: SUMMARIES });
+		const { model } = await harness.supply({ options: SUMMARIES });
 		const agent = model.bindTools([weather, clock]);
 		const asked = new HumanMessage(TWO_CALLS);
-		const called = await story.drive(agent.invoke([asked]));
+		const called = await harness.drive(agent.invoke([asked]));
 		const [first, second] = called.tool_calls!.map((call) => ({ ...call, id: call.id! }));
 		const [rain, noon] = [first!, second!].map(
 			({ id }, n) => new ToolMessage({ tool_call_id: id, content: `result ${n}` }),
 		);
-		const answer = await story.drive(agent.invoke([asked, called, rain!, noon!]));
+		const answer = await harness.drive(agent.invoke([asked, called, rain!, noon!]));
 		expect(answer.content).toBe('get_weather says: result 0\nget_time says: result 1');
 		// n8n's agent makes a message of each call, with what was thought in both.
 		const { reasoning_content } = called.additional_kwargs;
@@ -262,7 +262,7 @@ describe('a conversation', () => {
 					additional_kwargs: { reasoning_content },
 				}),
 		);
-		await story.drive(agent.invoke([asked, one!, rain!, two!, noon!]));
+		await harness.drive(agent.invoke([asked, one!, rain!, two!, noon!]));
 
 		const type = 'function_call';
 		const user = { role: 'user', content: TWO_CALLS };
@@ -276,13 +276,13 @@ describe('a conversation', () => {
 			{ type: 'function_call_output', call_id: first!.id, output: 'result 0' },
 			{ type: 'function_call_output', call_id: second!.id, output: 'result 1' },
 		];
-		const [, whole, rebuilt] = story.bodies();
+		const [, whole, rebuilt] = harness.bodies();
 		expect(whole?.input).toEqual([user, thought, ...calls, ...outputs]);
 		expect(rebuilt?.input).toEqual([user, thought, calls[0], outputs[0], calls[1], outputs[1]]);
 	});
 
 	test('may hold parts in the forms of n8n and of LangChain, and parts that are not known', async () => {
-		const { model } = await story.supply();
+		const { model } = await harness.supply();
 		const png = drawPicture({ prompt: '', index: 0, width: 4, height: 3 }).toString('base64');
 		const dataUrl = `data:image/png;base64,${png}`;
 		const url = 'https://pictures.example.com/boat.png';
@@ -322,9 +322,9 @@ describe('a conversation', () => {
 		];
 		const message = new HumanMessage({ content: parts.map(([part]) => part) as never });
 		const before = JSON.stringify(message);
-		await story.drive(chunksOf(model, [message]));
+		await harness.drive(chunksOf(model, [message]));
 		const content = parts.map(([, sent]) => sent);
-		expect(story.bodies()[0]?.input).toEqual([{ role: 'user', content }]);
+		expect(harness.bodies()[0]?.input).toEqual([{ role: 'user', content }]);
 		expect(JSON.stringify(message)).toBe(before);
 	});
 });
@@ -339,36 +339,36 @@ describe('structured output', () => {
 		['JSON Schema', json, {}, 'Sorted'],
 		['JSON Schema under another name', json, { name: 'sort' }, 'sort'],
 	])('by %s is JSON, parsed', async (_name, given, options, name) => {
-		const { model } = await story.supply();
+		const { model } = await harness.supply();
 		const structured = model.withStructuredOutput(given as typeof schema, options);
-		expect(await story.drive(structured.invoke('A wish'))).toEqual({ category: 'wish' });
+		expect(await harness.drive(structured.invoke('A wish'))).toEqual({ category: 'wish' });
 		const format = { type: 'json_schema', name, schema: object({ category }) };
-		expect(story.bodies()[0]).toMatchObject({ text: { format } });
+		expect(harness.bodies()[0]).toMatchObject({ text: { format } });
 	});
 
 	test('that does not fit is an error, or nothing beside its message', async () => {
-		const { model } = await story.supply();
+		const { model } = await harness.supply();
 		const structured = model.withStructuredOutput(schema, { includeRaw: true });
-		const { raw, parsed } = await story.drive(structured.invoke('A wish'));
+		const { raw, parsed } = await harness.drive(structured.invoke('A wish'));
 		expect([raw.content, parsed]).toEqual(['{"category":"wish"}', { category: 'wish' }]);
-		const broken = await story.drive(structured.invoke('A wish [[bad-json]]'));
+		const broken = await harness.drive(structured.invoke('A wish [[bad-json]]'));
 		expect(broken.parsed).toBeNull();
 		const strict = model.withStructuredOutput(schema);
-		const failing = story.drive(strict.invoke('A wish [[bad-json]]'));
+		const failing = harness.drive(strict.invoke('A wish [[bad-json]]'));
 		await expect(failing).rejects.toThrow('Failed to parse. Text: "{ "answer":"');
 		const extraBody = { text: { format: { type: 'json_object' } } };
-		const { model: another } = await story.supply({ options: { extraBody } });
-		const misfit = story.drive(another.withStructuredOutput(schema).invoke('A wish'));
+		const { model: another } = await harness.supply({ options: { extraBody } });
+		const misfit = harness.drive(another.withStructuredOutput(schema).invoke('A wish'));
 		await expect(misfit).rejects.toThrow('category');
 	});
 
 	test('of n8n’s kit is JSON by a schema', async () => {
-		const { model } = await story.supply();
+		const { model } = await harness.supply();
 		const { chatModel } = model as unknown as { chatModel: ModelAccessChatModel };
 		const asked = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Go' }] }];
-		const result = await story.drive(chatModel.withStructuredOutput(json).generate(asked));
+		const result = await harness.drive(chatModel.withStructuredOutput(json).generate(asked));
 		expect(result.message.content).toEqual([{ type: 'text', text: '{"category":"wish"}' }]);
 		const format = { type: 'json_schema', name: 'Sorted', schema: json };
-		expect(story.bodies()[0]?.text).toEqual({ format });
+		expect(harness.bodies()[0]?.text).toEqual({ format });
 	});
 });

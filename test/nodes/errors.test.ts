@@ -15,8 +15,8 @@ import {
 	NOWHERE,
 	numbered,
 	shown,
-	startStory,
-	type Story,
+	startHarness,
+	type Harness,
 } from './arrange';
 
 /*
@@ -24,12 +24,12 @@ import {
  * options, requests that follow one another, and failures that are none of the gateway's.
  */
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
+	harness = await startHarness();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 describe('A poll of Image → Generate that fails', () => {
 	const polls: Array<[string, Fault, RegExp, sent: number, details: object]> = [
@@ -40,11 +40,11 @@ describe('A poll of Image → Generate that fails', () => {
 		['a body that is no JSON', { kind: 'reply', status: 200, body: 'fine' }, /is not JSON/, 1, {}],
 	];
 	test.each(polls)('by %s names its task', async (_name, fault, message, sent, details) => {
-		story.gateway.settings.intercept = ({ route }) => (route === 'task' ? fault : undefined);
-		const error = shown(await story.imageError(generateImage()));
+		harness.gateway.settings.intercept = ({ route }) => (route === 'task' ? fault : undefined);
+		const error = shown(await harness.imageError(generateImage()));
 
-		const id = story.gateway.tasks[0]?.id;
-		expect(story.gateway.count({ route: 'task' })).toBe(sent);
+		const id = harness.gateway.tasks[0]?.id;
+		expect(harness.gateway.count({ route: 'task' })).toBe(sent);
 		expect(error.name).toBe('NodeApiError');
 		expect(error.message).toMatch(message);
 		expect(error.description).toContain(`Task ID: ${id}.`);
@@ -56,7 +56,7 @@ describe('A poll of Image → Generate that fails', () => {
 });
 
 test('an error has its status where n8n looks for it, and the ID of its request', async () => {
-	const error = shown(await story.textError(createResponse({ prompt: '[[status:403]] x' })));
+	const error = shown(await harness.textError(createResponse({ prompt: '[[status:403]] x' })));
 
 	expect(error).toMatchObject({ name: 'NodeApiError', httpCode: '403', messages: [] });
 	expect(error.description).toMatch(/balance.* Request ID: req_\w+\.$/);
@@ -66,21 +66,21 @@ describe('The Timeout option', () => {
 	test.each<[string, () => Promise<FailedRun>, sent: number]>([
 		[
 			'a submission',
-			async () => await story.imageError(generateImage({ options: { timeout: '={{ 0.15 }}' } })),
+			async () => await harness.imageError(generateImage({ options: { timeout: '={{ 0.15 }}' } })),
 			1,
 		],
 		[
 			'a look at a task',
 			async () =>
-				await story.imageError(getTask('t', { options: { timeout: 0.15, maxRetries: 1 } })),
+				await harness.imageError(getTask('t', { options: { timeout: 0.15, maxRetries: 1 } })),
 			2,
 		],
 	])('ends %s', async (_name, run, sent) => {
 		// The connection stays open without a word; this wait is one of real milliseconds.
-		story.gateway.settings.intercept = () => ({ kind: 'take', write: () => undefined });
+		harness.gateway.settings.intercept = () => ({ kind: 'take', write: () => undefined });
 
 		expect((await run()).error.message).toMatch(/^The gateway did not answer in time/);
-		expect(story.gateway.count()).toBe(sent);
+		expect(harness.gateway.count()).toBe(sent);
 	});
 });
 
@@ -90,24 +90,24 @@ describe('Sending again', () => {
 		[5, 6],
 		['={{ "2" }}', 3],
 	])('happens as often as Max Retries (%p) says', async (maxRetries, sent) => {
-		story.gateway.settings.intercept = () => errorReply(429, { retryAfter: 1 });
-		await story.textError(createResponse({ options: { maxRetries } }));
-		await story.imageError(generateImage({ options: { maxRetries } }));
-		await story.imageError(getTask('t', { options: { maxRetries } }));
+		harness.gateway.settings.intercept = () => errorReply(429, { retryAfter: 1 });
+		await harness.textError(createResponse({ options: { maxRetries } }));
+		await harness.imageError(generateImage({ options: { maxRetries } }));
+		await harness.imageError(getTask('t', { options: { maxRetries } }));
 
 		for (const route of ['responses', 'generations', 'task'] as const) {
-			expect([route, story.gateway.count({ route })]).toEqual([route, sent]);
+			expect([route, harness.gateway.count({ route })]).toEqual([route, sent]);
 		}
 	});
 
 	test('ends in the answer where the gateway comes back, and is told to the log', async () => {
-		const run = await story.text(createResponse({ prompt: '[[once:429]] Hello' }));
+		const run = await harness.text(createResponse({ prompt: '[[once:429]] Hello' }));
 
 		expect(run.items[0]?.json.text).toBe('You said: Hello');
 		expect(run.logs.map(({ message }) => message)).toEqual([
 			expect.stringMatching(/^Item 0: .*\(HTTP 429\).*2000 ms \(retry 1\)$/),
 		]);
-		expect(story.gateway.charges).toHaveLength(1);
+		expect(harness.gateway.charges).toHaveLength(1);
 	});
 
 	test('is safe for a submission where no connection came about', async () => {
@@ -115,7 +115,7 @@ describe('Sending again', () => {
 			Object.assign(new Error('no route'), { code: 'EHOSTUNREACH', syscall: 'connect' }),
 		);
 		const access = { baseUrl: `https://${NOWHERE}/v1` };
-		const { error } = await story.imageError(generateImage(), { access });
+		const { error } = await harness.imageError(generateImage(), { access });
 		network.restore();
 
 		expect(error.message).toBe('The gateway cannot be reached (EHOSTUNREACH)');
@@ -141,18 +141,18 @@ describe('An answer that n8n cannot store', () => {
 	afterEach(async () => await storage.remove());
 
 	test('is an error that holds its text, and says that it was paid for', async () => {
-		const error = shown(await story.textError(drawn()));
+		const error = shown(await harness.textError(drawn()));
 
-		const id = story.gateway.requests[0]?.id;
+		const id = harness.gateway.requests[0]?.id;
 		expect(error).toMatchObject({ name: 'NodeApiError', message: said });
 		expect(error.description).toBe(`${advice} Request ID: ${id}.`);
 		expect(error.context.details).toEqual({ ...paidFor, request_id: id });
-		expect(story.gateway.count()).toBe(1);
+		expect(harness.gateway.count()).toBe(1);
 	});
 
 	test('is an error item with its text under Continue, and the other items go on', async () => {
 		const tools = `={{ $json.n === 0 ? '${DRAW}' : "" }}`;
-		const { items } = await story.text(drawn({ options: { tools } }), {
+		const { items } = await harness.text(drawn({ options: { tools } }), {
 			items: numbered(2),
 			onError: 'continueRegularOutput',
 		});
@@ -166,11 +166,11 @@ test.each<['text' | 'image', string, string]>([
 	['text', 'response', 'delete'],
 	['image', 'task', 'cancel'],
 ])('the %s node says that it has no operation: %s, %s', async (node, resource, operation) => {
-	const fail = node === 'text' ? story.textError : story.imageError;
+	const fail = node === 'text' ? harness.textError : harness.imageError;
 
 	expect(shown(await fail({ resource, operation }))).toMatchObject({
 		message: `The operation "${operation}" of "${resource}" does not exist`,
 		description: 'Choose Resource and Operation from their lists.',
 	});
-	expect(story.gateway.count()).toBe(0);
+	expect(harness.gateway.count()).toBe(0);
 });

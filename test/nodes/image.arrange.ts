@@ -8,7 +8,7 @@ import {
 	type WorkflowRun,
 } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
-import { imageNode, textNode, type Story } from './arrange';
+import { imageNode, textNode, type Harness } from './arrange';
 
 /** A node of a workflow, its settings as n8n saves them. */
 export type Placed = Pick<Partial<INode>, 'onError' | 'retryOnFail' | 'maxTries'> & {
@@ -32,9 +32,9 @@ export type WorkflowOptions = Pick<
 	wires?: Wires;
 };
 
-/** Runs nodes behind a trigger called Start, in n8n's engine, on the story's clock. */
+/** Runs nodes behind a trigger called Start, in n8n's engine, on the harness's clock. */
 async function runNodes(
-	story: Story,
+	harness: Harness,
 	nodes: Placed[],
 	{ items, wires = inRow(['Start', ...nodes.map(({ name }) => name)]), ...rest }: WorkflowOptions,
 ): Promise<WorkflowRun> {
@@ -55,16 +55,16 @@ async function runNodes(
 			),
 		},
 		nodeTypes: {
-			'n8n-nodes-model-access.modelAccess': textNode(story.time),
-			'n8n-nodes-model-access.modelAccessImage': imageNode(story.time),
+			'n8n-nodes-model-access.modelAccess': textNode(harness.time),
+			'n8n-nodes-model-access.modelAccessImage': imageNode(harness.time),
 		},
 		triggerItems: items,
-		credentials: { modelAccessApi: { ...story.access } },
+		credentials: { modelAccessApi: { ...harness.access } },
 		credentialTypes: [new ModelAccessApi()],
-		time: story.time,
+		time: harness.time,
 		...rest,
 	});
-	expectNoSecret(story.access.apiKey, run.data, run.logs, run.uiMessages, run.error);
+	expectNoSecret(harness.access.apiKey, run.data, run.logs, run.uiMessages, run.error);
 	return run;
 }
 
@@ -73,32 +73,32 @@ const inRow = (names: string[]): Wires =>
 
 /** {@link runNodes}, its tasks {@link checkTasks checked} over the workflow as a whole. */
 export async function runChecked(
-	story: Story,
+	harness: Harness,
 	nodes: Placed[],
 	{ repeats, ...options }: WorkflowOptions & { repeats?: number } = {},
 ): Promise<WorkflowRun> {
 	return await checkTasks(
-		story.gateway,
-		async () => await runNodes(story, nodes, options),
+		harness.gateway,
+		async () => await runNodes(harness, nodes, options),
 		({ data: { resultData }, error }) => [resultData.runData, error && errorOf(error as Error)],
 		repeats,
 	);
 }
 
-/** The same story; each run of its image node is {@link checkTasks checked}. */
-export function checkingTasks(story: Story): Story {
+/** The same harness; each run of its image node is {@link checkTasks checked}. */
+export function checkingTasks(harness: Harness): Harness {
 	return {
-		...story,
+		...harness,
 		image: async (...given) =>
 			await checkTasks(
-				story.gateway,
-				async () => await story.image(...given),
+				harness.gateway,
+				async () => await harness.image(...given),
 				({ outputs }) => outputs,
 			),
 		imageError: async (...given) =>
 			await checkTasks(
-				story.gateway,
-				async () => await story.imageError(...given),
+				harness.gateway,
+				async () => await harness.imageError(...given),
 				({ error }) => errorOf(error),
 			),
 	};

@@ -14,20 +14,20 @@ import {
 	getTask,
 	itemsOf,
 	shown,
-	startStory,
+	startHarness,
 	submitted,
-	type Story,
+	type Harness,
 } from './arrange';
 import { checkingTasks, expectPictures } from './image.arrange';
 
-let story: Story;
+let harness: Harness;
 let storage: BinaryStorage;
 beforeEach(async () => {
 	storage = await storeBinaryOnDisk();
-	story = checkingTasks(await startStory());
+	harness = checkingTasks(await startHarness());
 });
 afterEach(async () => {
-	await story.close();
+	await harness.close();
 	await storage.remove();
 	await storeBinaryInMemory();
 });
@@ -40,7 +40,7 @@ type Answer = Fault | ((res: ServerResponse) => void | Promise<void>);
 /** Lets this happen to the first requests of the storage, the last of it to all others too. */
 function storageAnswers(...answers: Array<Answer | 'right'>) {
 	let next = 0;
-	story.gateway.settings.storageIntercept = ({ stage, res }) => {
+	harness.gateway.settings.storageIntercept = ({ stage, res }) => {
 		if (stage !== 'before') return undefined;
 		const answer = answers[Math.min(next++, answers.length - 1)]!;
 		if (answer === 'right') return undefined;
@@ -64,7 +64,7 @@ const begin = (res: ServerResponse) => {
 
 /** Lets the addresses of a completed task be this one. */
 const moveTo = (address: string) => {
-	story.gateway.settings.intercept = ({ reply: answer, route, record }) => {
+	harness.gateway.settings.intercept = ({ reply: answer, route, record }) => {
 		if (record.path === '/pictures/boat.png' && !answer) return reply(200, PICTURE);
 		if (answer && route === 'task') {
 			answer.body = String(answer.body).replaceAll(/"http:[^"]*"/g, JSON.stringify(address));
@@ -73,17 +73,17 @@ const moveTo = (address: string) => {
 	};
 };
 
-const seconds = () => (story.time.now() - Date.UTC(2026, 0, 1)) / 1000;
+const seconds = () => (harness.time.now() - Date.UTC(2026, 0, 1)) / 1000;
 
 /** The files in n8n's storage, without what n8n notes of them. */
 const stored = async () => (await storage.files()).filter((file) => !file.endsWith('.metadata'));
 
 describe('A download', () => {
 	test('goes to the storage host without the key and compression, and the item points to the file', async () => {
-		const run = await story.image(generateImage());
+		const run = await harness.image(generateImage());
 
-		expect(story.gateway.storageRequests).toHaveLength(1);
-		const { method, headers } = story.gateway.storageRequests[0]!;
+		expect(harness.gateway.storageRequests).toHaveLength(1);
+		const { method, headers } = harness.gateway.storageRequests[0]!;
 		expect(method).toBe('GET');
 		expect(headers).toMatchObject({ accept: 'image/*', 'accept-encoding': 'identity' });
 		expect(headers.authorization).toBeUndefined();
@@ -103,22 +103,22 @@ describe('A download', () => {
 			reply(200),
 			'right',
 		);
-		const run = await story.image(generateImage());
+		const run = await harness.image(generateImage());
 
-		expect(story.gateway.storageRequests).toHaveLength(4);
+		expect(harness.gateway.storageRequests).toHaveLength(4);
 		expect(seconds()).toBe(6 + 11 + 2 + 4);
 		await expectPictures(run.items, ['A boat']);
 		expect(await stored()).toHaveLength(1);
 	});
 
 	test('follows a redirect to another host, without key and cookie, and goes by the bytes there', async () => {
-		const other = await startGateway({ time: story.time.gateway });
+		const other = await startGateway({ time: harness.time.gateway });
 		try {
 			const type = { 'Content-Type': 'application/octet-stream' };
 			other.settings.intercept = () => reply(200, PICTURE, type);
 			const to = `${other.origin}/moved.png?x=1`;
 			storageAnswers(reply(302, '', { Location: to, 'Set-Cookie': 'session=1; Path=/' }));
-			const run = await story.image(generateImage({ options: { fileName: 'boat.webp' } }));
+			const run = await harness.image(generateImage({ options: { fileName: 'boat.webp' } }));
 
 			const file = { mimeType: 'image/png', fileName: 'boat.png' };
 			expect(run.items[0]?.binary?.data).toMatchObject(file);
@@ -133,16 +133,16 @@ describe('A download', () => {
 
 	test('takes an address that is relative to the gateway, and sends no key there', async () => {
 		moveTo('/pictures/boat.png');
-		const run = await story.image(generateImage());
+		const run = await harness.image(generateImage());
 
 		await expectPictures(run.items, ['A boat']);
-		const fetched = story.gateway.requests.find(({ path }) => path === '/pictures/boat.png');
+		const fetched = harness.gateway.requests.find(({ path }) => path === '/pictures/boat.png');
 		expect(fetched?.headers.authorization).toBeUndefined();
 	});
 
 	test('on which nothing comes for the Timeout is tried again', async () => {
 		storageAnswers({ kind: 'hang' }, 'right');
-		const run = await story.image(generateImage({ options: { timeout: 25 } }));
+		const run = await harness.image(generateImage({ options: { timeout: 25 } }));
 
 		expect(seconds()).toBe(6 + 25 + 1);
 		await expectPictures(run.items, ['A boat']);
@@ -152,14 +152,14 @@ describe('A download', () => {
 		storageAnswers(async (res) => {
 			begin(res);
 			for (let at = 300; at < PICTURE.length; at += 100) {
-				await story.time.gateway.sleep(20_000);
+				await harness.time.gateway.sleep(20_000);
 				res.write(PICTURE.subarray(at, at + 100));
 			}
 			res.end();
 		});
-		const run = await story.image(generateImage({ options: { timeout: 25 } }));
+		const run = await harness.image(generateImage({ options: { timeout: 25 } }));
 
-		expect(story.gateway.storageRequests).toHaveLength(1);
+		expect(harness.gateway.storageRequests).toHaveLength(1);
 		expect(await readBinary(run.items[0]?.binary?.data)).toEqual(PICTURE);
 	});
 });
@@ -180,7 +180,7 @@ describe('A download that cannot be had', () => {
 			'silence in the middle',
 			async (res) => {
 				begin(res);
-				await story.time.gateway.sleep(3600_000);
+				await harness.time.gateway.sleep(3600_000);
 			},
 			/: nothing arrived for 30 s$/,
 			1,
@@ -207,10 +207,10 @@ describe('A download that cannot be had', () => {
 		'because of %s names reason, task and way out',
 		async (_name, answer, message, requests, options = {}) => {
 			storageAnswers(answer);
-			const error = shown(await story.imageError(generateImage({ options })));
+			const error = shown(await harness.imageError(generateImage({ options })));
 
-			const id = story.gateway.tasks[0]!.id;
-			const { host } = new URL(story.gateway.storageUrl);
+			const id = harness.gateway.tasks[0]!.id;
+			const { host } = new URL(harness.gateway.storageUrl);
 			expect(error.message).toMatch(`The image could not be downloaded from ${host}: `);
 			expect(error.message).toMatch(message);
 			expect(error.message).not.toMatch(/signature=/);
@@ -224,22 +224,22 @@ describe('A download that cannot be had', () => {
 					retryable: false,
 				},
 			});
-			expect(story.gateway.storageRequests).toHaveLength(requests);
+			expect(harness.gateway.storageRequests).toHaveLength(requests);
 			expect(await storage.files()).toEqual([]);
 		},
 	);
 
 	test('because the host is gone says so', async () => {
 		moveTo('http://127.0.0.1:9/1.png');
-		const error = shown(await story.imageError(generateImage()));
+		const error = shown(await harness.imageError(generateImage()));
 		expect(error.message).toMatch(/127\.0\.0\.1:9: the host cannot be reached \(ECONNREFUSED\)$/);
-		expect(error.description).toContain(`Task ID: ${story.gateway.tasks[0]?.id}.`);
+		expect(error.description).toContain(`Task ID: ${harness.gateway.tasks[0]?.id}.`);
 	});
 
 	test('lets a file of just Max File Size pass, and leaves one without end at the limit', async () => {
 		storageAnswers(reply(200, PICTURE));
 		const maxFileSize = megabytes(PICTURE.length);
-		const { items } = await story.image(generateImage({ options: { maxFileSize } }));
+		const { items } = await harness.image(generateImage({ options: { maxFileSize } }));
 		expect(items[0]?.json.file).toMatchObject({ size: PICTURE.length });
 
 		let sent = 0;
@@ -257,7 +257,7 @@ describe('A download that cannot be had', () => {
 				]).finally(() => left.abort());
 			}
 		});
-		const run = await story.imageError(generateImage({ options: { maxFileSize: 2 } }));
+		const run = await harness.imageError(generateImage({ options: { maxFileSize: 2 } }));
 
 		expect(run.error.message).toMatch(/larger than Max File Size \(2 MB\)$/);
 		// What is under way in the buffers of both sides comes on top.
@@ -266,12 +266,12 @@ describe('A download that cannot be had', () => {
 	});
 
 	test('is one error item under Continue, and the files of other items stay', async () => {
-		const tasks = [await submitted(story, { options: { n: 2 } }), await submitted(story)];
-		await story.time.advance(6000);
+		const tasks = [await submitted(harness, { options: { n: 2 } }), await submitted(harness)];
+		await harness.time.advance(6000);
 		const { id } = tasks[0]!;
-		story.gateway.settings.storageIntercept = ({ record }) =>
+		harness.gateway.settings.storageIntercept = ({ record }) =>
 			record.path.includes(id) ? reply(403) : undefined;
-		const run = await story.image(getTask('={{ $json.id }}'), {
+		const run = await harness.image(getTask('={{ $json.id }}'), {
 			items: itemsOf(...tasks.map((task) => ({ id: task.id }))),
 			onError: 'continueRegularOutput',
 		});
@@ -295,9 +295,9 @@ test('a picture that n8n cannot store is not lost: Task → Get brings it later'
 	// A file where n8n wants a folder, as a full or broken disk would refuse it.
 	await rm(storage.folder, { recursive: true });
 	await writeFile(storage.folder, '');
-	const error = shown(await story.imageError(generateImage()));
+	const error = shown(await harness.imageError(generateImage()));
 
-	const id = story.gateway.tasks[0]!.id;
+	const id = harness.gateway.tasks[0]!.id;
 	expect(error.message).toMatch(/^The image could not be stored: \S/);
 	expect(error.context.details).toMatchObject({
 		task_id: id,
@@ -306,6 +306,6 @@ test('a picture that n8n cannot store is not lost: Task → Get brings it later'
 	expect(error.description).toMatch(/Task → Get/);
 
 	await storeBinaryInMemory();
-	await expectPictures((await story.image(getTask(id))).items, ['A boat']);
-	expect(story.gateway.tasks).toHaveLength(1);
+	await expectPictures((await harness.image(getTask(id))).items, ['A boat']);
+	expect(harness.gateway.tasks).toHaveLength(1);
 });

@@ -8,15 +8,15 @@ import {
 	storeBinaryOnDisk,
 	type BinaryStorage,
 } from '../../scripts/engine/index';
-import { editImage, getTask, startStory, type Story } from './arrange';
+import { editImage, getTask, startHarness, type Harness } from './arrange';
 import { checkingTasks, expectPictures } from './image.arrange';
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = checkingTasks(await startStory());
+	harness = checkingTasks(await startHarness());
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 /** A PNG whose left half has this color, as its right half where no other is given. */
 function picture(left: number[], right = left): Buffer {
@@ -52,7 +52,7 @@ const withFiles = (
 const editFiles = (given: IDataObject = {}) =>
 	editImage({ imageSource: 'binary', imageUrls: '', ...given });
 
-const edits = () => story.gateway.requests.filter(({ route }) => route === 'edits');
+const edits = () => harness.gateway.requests.filter(({ route }) => route === 'edits');
 const form = () => edits()[0]?.body as FormRecord;
 
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
@@ -60,7 +60,7 @@ const dataUrlOf = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('ba
 
 describe('The form of an edit', () => {
 	test('has the file in the field data, and the edited picture comes back', async () => {
-		const run = await story.image(editFiles({ options: { size: '40x20', n: 2 } }), {
+		const run = await harness.image(editFiles({ options: { size: '40x20', n: 2 } }), {
 			items: [withFiles({ data: file(RED, 'Schiff "blau" – лодка.png') })],
 		});
 
@@ -84,7 +84,7 @@ describe('The form of an edit', () => {
 		expect(sizeOf(png!)).toEqual({ width: 40, height: 20 });
 		expect(run.items[0]).toMatchObject({
 			json: {
-				task_id: story.gateway.tasks[0]?.id,
+				task_id: harness.gateway.tasks[0]?.id,
 				status: 'completed',
 				model: 'aurora-image-1',
 				prompt: 'More light',
@@ -106,7 +106,7 @@ describe('The form of an edit', () => {
 			quality: 'high',
 			extraBody: '{ "meta": { "tags": ["a"] }, "prompt": "Rather this" }',
 		};
-		await story.image(editFiles({ imageBinaryPropertyNames: 'b, a,c,d', options }), {
+		await harness.image(editFiles({ imageBinaryPropertyNames: 'b, a,c,d', options }), {
 			items: [withFiles(binary)],
 		});
 
@@ -134,7 +134,7 @@ describe('The form of an edit', () => {
 
 	test('is the whole of it again after 429 and 503', async () => {
 		let refusals = 2;
-		story.gateway.settings.intercept = ({ route, stage }) =>
+		harness.gateway.settings.intercept = ({ route, stage }) =>
 			route === 'edits' && stage === 'before' && refusals > 0
 				? { kind: 'reply', status: refusals-- === 2 ? 429 : 503, headers: { 'Retry-After': '1' } }
 				: undefined;
@@ -142,13 +142,13 @@ describe('The form of an edit', () => {
 			imageBinaryPropertyNames: 'a, b',
 			options: { maskBinaryPropertyName: 'hole', quality: 'low' },
 		});
-		await story.image(parameters, {
+		await harness.image(parameters, {
 			items: [withFiles({ a: file(RED), b: file(BLUE), hole: file(MASK) })],
 		});
 
 		expect(form().files).toHaveLength(3);
 		expect(edits().map(({ body }) => body)).toEqual(Array(3).fill(form()));
-		expect(story.gateway.tasks).toHaveLength(1);
+		expect(harness.gateway.tasks).toHaveLength(1);
 	});
 });
 
@@ -160,7 +160,7 @@ test('an edit of addresses is JSON, and the node fetches nothing itself', async 
 		waitForCompletion: false,
 		options: { size: '40x20', maskUrl },
 	});
-	const run = await story.image(parameters);
+	const run = await harness.image(parameters);
 
 	expect(edits()[0]).toMatchObject({ method: 'POST', path: '/v1/images/edits/async' });
 	expect(edits()[0]?.headers['content-type']).toMatch(/^application\/json/);
@@ -172,7 +172,7 @@ test('an edit of addresses is JSON, and the node fetches nothing itself', async 
 		size: '40x20',
 	});
 	expect(run.items[0]?.json).toMatchObject({
-		task_id: story.gateway.tasks[0]?.id,
+		task_id: harness.gateway.tasks[0]?.id,
 		status: 'processing',
 		retry_after: 3,
 	});
@@ -198,7 +198,7 @@ test.each<[string, IDataObject, Record<string, IBinaryData>]>([
 ])(
 	'the edited picture is made from %s in their order, new where the mask is transparent',
 	async (_name, parameters, binary) => {
-		const run = await story.image(parameters, { items: [withFiles(binary)] });
+		const run = await harness.image(parameters, { items: [withFiles(binary)] });
 
 		const png = PNG.sync.read(await readBinary(run.items[0]?.binary?.data));
 		const colorAt = (x: number) => [...png.data.subarray((20 * 40 + x) * 4).subarray(0, 3)];
@@ -225,7 +225,7 @@ describe('The file of an edit may be', () => {
 			'combined',
 		],
 	])('in memory: %s', async (_name, imageBinaryPropertyNames, item, binaryMode) => {
-		await story.image(editFiles({ imageBinaryPropertyNames }), { items: [item], binaryMode });
+		await harness.image(editFiles({ imageBinaryPropertyNames }), { items: [item], binaryMode });
 		expect(form().files.map(({ field, fileName, sha256 }) => [field, fileName, sha256])).toEqual([
 			['image', 'photo.png', hash(RED)],
 		]);
@@ -240,7 +240,7 @@ describe('The file of an edit may be', () => {
 
 		/** Puts a file into n8n's storage. */
 		async function store(bytes: Buffer, name: string): Promise<IBinaryData> {
-			const { context } = await story.image(getTask('imgtask_1'), {
+			const { context } = await harness.image(getTask('imgtask_1'), {
 				onError: 'continueRegularOutput',
 			});
 			return await context.helpers.prepareBinaryData(bytes, name, 'image/png');
@@ -255,7 +255,7 @@ describe('The file of an edit may be', () => {
 			const item =
 				binaryMode === 'combined' ? { json: { data: { ...data } } } : withFiles({ data });
 			const options = { maskBinaryPropertyName: name };
-			await story.image(editFiles({ imageBinaryPropertyNames: name, options }), {
+			await harness.image(editFiles({ imageBinaryPropertyNames: name, options }), {
 				items: [item],
 				binaryMode,
 			});
@@ -268,7 +268,7 @@ describe('The file of an edit may be', () => {
 		test('larger than the 10 MB that the HTTP library takes without being asked', async () => {
 			const large = Buffer.concat([JPEG, Buffer.alloc(11 * 2 ** 20, 7)]);
 			const binary = { one: await store(large, 'one.jpg'), two: await store(JPEG, 'two.jpg') };
-			await story.image(
+			await harness.image(
 				editFiles({ imageBinaryPropertyNames: 'one, two', waitForCompletion: false }),
 				{ items: [withFiles(binary)] },
 			);
@@ -309,7 +309,7 @@ test('an item whose files cannot be sent names field and fault, and only the oth
 		waitForCompletion: false,
 		options: { maskBinaryPropertyName: '={{ $json.mask ?? "" }}' },
 	});
-	const run = await story.image(parameters, {
+	const run = await harness.image(parameters, {
 		items: [...rows.map(([binary, json]) => withFiles(binary, json)), withFiles({ data: red })],
 		onError: 'continueRegularOutput',
 	});
@@ -320,11 +320,11 @@ test('an item whose files cannot be sent names field and fault, and only the oth
 	]);
 	expect(run.items.at(-1)?.json.status).toBe('processing');
 	expect(form().files[0]?.sha256).toBe(hash(RED));
-	expect(story.gateway.count()).toBe(1);
+	expect(harness.gateway.count()).toBe(1);
 });
 
 test('a word is no address of a mask: nothing is sent', async () => {
-	const { error } = await story.imageError(editImage({ options: { maskUrl: 'hole' } }));
+	const { error } = await harness.imageError(editImage({ options: { maskUrl: 'hole' } }));
 	expect(error.message).toBe('Mask URL holds no address of an image at position 1');
-	expect(story.gateway.count()).toBe(0);
+	expect(harness.gateway.count()).toBe(0);
 });

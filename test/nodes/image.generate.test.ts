@@ -1,31 +1,31 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sizeOf } from '../../gateway';
 import { storeBinaryInMemory } from '../../scripts/engine/index';
-import { byId, generateImage, itemsOf, numbered, startStory, type Story } from './arrange';
+import { byId, generateImage, itemsOf, numbered, startHarness, type Harness } from './arrange';
 import { checkingTasks, expectPictures } from './image.arrange';
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = checkingTasks(await startStory());
+	harness = checkingTasks(await startHarness());
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 /** The bodies of the submits that reached the gateway. */
 const submits = () =>
-	story.gateway.requests.filter(({ route }) => route === 'generations').map(({ body }) => body);
+	harness.gateway.requests.filter(({ route }) => route === 'generations').map(({ body }) => body);
 
 describe('What Image → Generate sends', () => {
 	test('is model and prompt only, where nothing else is set', async () => {
-		await story.image(generateImage());
+		await harness.image(generateImage());
 
-		const [submit, ...polls] = story.gateway.requests;
+		const [submit, ...polls] = harness.gateway.requests;
 		expect(submit).toMatchObject({ method: 'POST', path: '/v1/images/generations/async' });
 		expect(submit?.headers['content-type']).toMatch(/^application\/json/);
 		expect(submit?.headers.accept).toBe('application/json');
 		expect(submit?.body).toEqual({ model: 'aurora-image-1', prompt: 'A boat' });
 		expect(polls.map(({ method, path }) => `${method} ${path}`)).toEqual(
-			Array(2).fill(`GET /v1/images/tasks/${story.gateway.tasks[0]?.id}`),
+			Array(2).fill(`GET /v1/images/tasks/${harness.gateway.tasks[0]?.id}`),
 		);
 	});
 
@@ -59,7 +59,7 @@ describe('What Image → Generate sends', () => {
 		],
 	])('carries %s', async (_name, options, expected) => {
 		const parameters = generateImage({ waitForCompletion: false, options });
-		await story.image(parameters, { items: itemsOf({ user: 'u' }) });
+		await harness.image(parameters, { items: itemsOf({ user: 'u' }) });
 		expect(submits()).toEqual([{ model: 'aurora-image-1', prompt: 'A boat', ...expected }]);
 	});
 });
@@ -90,7 +90,7 @@ test('a bad value of a field or option is named, and its item is not sent', asyn
 		'timeout',
 		'maxRetries',
 	];
-	const run = await story.image(
+	const run = await harness.image(
 		generateImage({
 			prompt: '={{ $json.prompt ?? "A boat" }}',
 			options: Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`])),
@@ -102,16 +102,16 @@ test('a bad value of a field or option is named, and its item is not sent', asyn
 	expect(run.items.map(({ pairedItem }) => pairedItem)).toEqual(
 		rows.map((_row, item) => ({ item })),
 	);
-	expect(story.gateway.count()).toBe(0);
+	expect(harness.gateway.count()).toBe(0);
 });
 
 describe('What Image → Generate returns', () => {
 	test('is an item with the picture, its facts and its file', async () => {
-		const run = await story.image(generateImage({ options: { size: '40x30' } }));
+		const run = await harness.image(generateImage({ options: { size: '40x30' } }));
 
-		const task = story.gateway.tasks[0]!;
+		const task = harness.gateway.tasks[0]!;
 		const [png] = await expectPictures(run.items, ['A boat']);
-		const url = `${story.gateway.storageUrl}${story.gateway.storageRequests[0]?.path}`;
+		const url = `${harness.gateway.storageUrl}${harness.gateway.storageRequests[0]?.path}`;
 		const created = task.createdAt / 1000;
 		const [item] = run.items;
 		expect(run.items).toHaveLength(1);
@@ -142,9 +142,9 @@ describe('What Image → Generate returns', () => {
 	});
 
 	test('is an item for each of several pictures, each with a file and address of its own', async () => {
-		const run = await story.image(generateImage({ options: { n: 3 } }));
+		const run = await harness.image(generateImage({ options: { n: 3 } }));
 
-		const id = story.gateway.tasks[0]?.id;
+		const id = harness.gateway.tasks[0]?.id;
 		expect(
 			run.items.map(({ json, binary, pairedItem }) => ({
 				place: [json.image_index, json.image_count],
@@ -164,9 +164,9 @@ describe('What Image → Generate returns', () => {
 	});
 
 	test('is the 202 and the time to wait where Wait for Completion is off', async () => {
-		const run = await story.image(generateImage({ waitForCompletion: false }));
+		const run = await harness.image(generateImage({ waitForCompletion: false }));
 
-		const { id, createdAt } = story.gateway.tasks[0]!;
+		const { id, createdAt } = harness.gateway.tasks[0]!;
 		expect(run.items).toEqual([
 			{
 				json: {
@@ -183,12 +183,12 @@ describe('What Image → Generate returns', () => {
 			},
 		]);
 		expect(run.uiMessages).toEqual([[`Image task ${id}: processing`]]);
-		expect(story.gateway.count()).toBe(1);
-		expect(story.time.waits).toEqual([]);
+		expect(harness.gateway.count()).toBe(1);
+		expect(harness.time.waits).toEqual([]);
 	});
 
 	test('is the URL alone where Download Images is off', async () => {
-		const run = await story.image(generateImage({ downloadImages: false, options: { n: 2 } }));
+		const run = await harness.image(generateImage({ downloadImages: false, options: { n: 2 } }));
 
 		expect(run.items).toHaveLength(2);
 		for (const [index, { json, binary }] of run.items.entries()) {
@@ -197,11 +197,11 @@ describe('What Image → Generate returns', () => {
 			expect([json.status, json.image_index]).toEqual(['completed', index]);
 			expect(json.image_url).toContain(`/${index}.png?`);
 		}
-		expect(story.gateway.storageRequests).toHaveLength(0);
+		expect(harness.gateway.storageRequests).toHaveLength(0);
 	});
 
 	test('follows expressions for each item, also for field and name of the file', async () => {
-		const run = await story.image(
+		const run = await harness.image(
 			generateImage({
 				model: byId('={{ $json.model }}'),
 				prompt: '=A boat for {{ $json.sku }}',
@@ -231,10 +231,10 @@ describe('What Image → Generate returns', () => {
 
 test('the log names each accepted task before its wait begins, since it outlives the process', async () => {
 	const prompt = '=Picture {{ $json.n }}';
-	const { logs } = await story.image(generateImage({ prompt }), { items: numbered(2) });
+	const { logs } = await harness.image(generateImage({ prompt }), { items: numbered(2) });
 
-	expect(story.gateway.tasks).toHaveLength(2);
-	for (const { id, request } of story.gateway.tasks) {
+	expect(harness.gateway.tasks).toHaveLength(2);
+	for (const { id, request } of harness.gateway.tasks) {
 		const [first] = logs.filter(({ message }) => message.includes(id));
 		const item = request.prompt.replace('Picture', 'item');
 		expect(first?.level).toBe('info');

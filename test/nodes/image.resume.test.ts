@@ -8,19 +8,19 @@ import {
 	getTask,
 	itemsOf,
 	numbered,
-	startStory,
+	startHarness,
 	waitForTask,
 	type ShownError,
-	type Story,
+	type Harness,
 } from './arrange';
 import { expectPictures, runChecked, type Placed, type WorkflowOptions } from './image.arrange';
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
+	harness = await startHarness();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 /** Parameters of Image → Generate, with a prompt for each item: `Picture 0`, `Picture 1`, … */
 const pictures = (given: IDataObject = {}) =>
@@ -38,24 +38,24 @@ const tried = (parameters: IDataObject, given: Partial<Placed> = {}): Placed => 
 });
 
 const run = async (nodes: Placed[], options: WorkflowOptions & { repeats?: number } = {}) =>
-	await runChecked(story, nodes, { items: numbered(1), ...options });
+	await runChecked(harness, nodes, { items: numbered(1), ...options });
 
 const submits = () =>
-	story.gateway.count({ route: 'generations' }) + story.gateway.count({ route: 'edits' });
+	harness.gateway.count({ route: 'generations' }) + harness.gateway.count({ route: 'edits' });
 
-const polls = () => story.gateway.count({ route: 'task' });
+const polls = () => harness.gateway.count({ route: 'task' });
 
 /** The prompt that a task was submitted with. */
 const promptOf = (taskId: unknown) =>
-	story.gateway.tasks.find(({ id }) => id === taskId)?.request.prompt;
+	harness.gateway.tasks.find(({ id }) => id === taskId)?.request.prompt;
 
 const taskOf = (prompt: string) =>
-	story.gateway.tasks.find(({ request }) => request.prompt === prompt)!.id;
+	harness.gateway.tasks.find(({ request }) => request.prompt === prompt)!.id;
 
 /** Refuses requests of a route whose prompt, or whose task's, is this one, for so many times. */
 function refuse(times: number, ofRoute: string, prompt?: string, status = 400) {
 	let left = times;
-	story.gateway.settings.intercept = ({ stage, route, record }) => {
+	harness.gateway.settings.intercept = ({ stage, route, record }) => {
 		if (stage !== 'before' || route !== ofRoute) return undefined;
 		const { prompt: sent } = (record.body ?? {}) as { prompt?: string };
 		const own = sent ?? promptOf(record.path.split('/').at(-1));
@@ -75,8 +75,8 @@ describe('Retry On Fail', () => {
 
 		expect(ended.error).toBeUndefined();
 		expect(submits()).toBe(1);
-		expect(story.gateway.count({ route: 'task', status: 400 })).toBe(2);
-		expect(ended.items('Draw')[0]?.json.task_id).toBe(story.gateway.tasks[0]?.id);
+		expect(harness.gateway.count({ route: 'task', status: 400 })).toBe(2);
+		expect(ended.items('Draw')[0]?.json.task_id).toBe(harness.gateway.tasks[0]?.id);
 		expect(kept(ended)).toEqual({});
 	});
 
@@ -89,12 +89,12 @@ describe('Retry On Fail', () => {
 		expect(ended.error).toBeUndefined();
 		// Each once, and the refused one once more.
 		expect(submits()).toBe(9);
-		expect(story.gateway.tasks).toHaveLength(8);
+		expect(harness.gateway.tasks).toHaveLength(8);
 		await expectPictures(ended.items('Draw'), prompts(0, 1, 2, 3, 4, 5, 6, 7));
 	});
 
 	test('fetches all pictures of a task of which one could not be had', async () => {
-		story.gateway.settings.storageIntercept = ({ record, attempt }) =>
+		harness.gateway.settings.storageIntercept = ({ record, attempt }) =>
 			record.path.includes('/1.png') && attempt <= 2 ? { kind: 'reply', status: 404 } : undefined;
 		const ended = await run([tried(pictures({ options: { n: 3 } }))]);
 
@@ -107,7 +107,7 @@ describe('Retry On Fail', () => {
 		refuse(Infinity, 'task', undefined, 404);
 		const ended = await run([tried(pictures())]);
 
-		const id = story.gateway.tasks[0]!.id;
+		const id = harness.gateway.tasks[0]!.id;
 		expect([submits(), polls()]).toEqual([1, 3]);
 		expect(ended.error?.message).toMatch(/^The gateway knows no image task "imgtask_/);
 		expect(ended.error?.description).toContain(`Task ID: ${id}.`);
@@ -116,7 +116,7 @@ describe('Retry On Fail', () => {
 	});
 
 	test('does not submit anew what was not done within Max Wait, but waits again', async () => {
-		story.gateway.settings.taskSeconds = 25;
+		harness.gateway.settings.taskSeconds = 25;
 		const ended = await run([tried(pictures({ options: { maxWait: 10 } }))]);
 
 		expect(submits()).toBe(1);
@@ -125,14 +125,14 @@ describe('Retry On Fail', () => {
 
 	test('submits a failed task anew, and only that', async () => {
 		let failures = 1;
-		story.gateway.settings.failTask = ({ prompt }) =>
+		harness.gateway.settings.failTask = ({ prompt }) =>
 			prompt === 'Picture 1' && failures-- > 0 ? { httpStatus: 500 } : undefined;
 		const ended = await run([tried(pictures())], { items: numbered(3) });
 
-		expect(story.gateway.tasks.map(({ request }) => request.prompt).sort()).toEqual(
+		expect(harness.gateway.tasks.map(({ request }) => request.prompt).sort()).toEqual(
 			prompts(0, 1, 1, 2),
 		);
-		const again = story.gateway.tasks.findLast(({ request }) => request.prompt === 'Picture 1');
+		const again = harness.gateway.tasks.findLast(({ request }) => request.prompt === 'Picture 1');
 		expect(ended.items('Draw')[1]?.json.task_id).toBe(again?.id);
 	});
 
@@ -145,8 +145,8 @@ describe('Retry On Fail', () => {
 				tried(editImage({ imageSource: 'binary', prompt: 'Add birds' })),
 			]);
 
-			expect(story.gateway.count({ route: 'task', status: 400 })).toBe(2);
-			expect(story.gateway.count({ route: 'edits' })).toBe(1);
+			expect(harness.gateway.count({ route: 'task', status: 400 })).toBe(2);
+			expect(harness.gateway.count({ route: 'edits' })).toBe(1);
 			await expectPictures(ended.items('Draw'), ['Add birds']);
 		} finally {
 			await storage.remove();
@@ -166,7 +166,7 @@ describe('Retry On Fail', () => {
 		const ended = await run([tried(edit)], { items });
 
 		expect(ended.error).toBeUndefined();
-		const sent = story.gateway.requests
+		const sent = harness.gateway.requests
 			.filter(({ route }) => route === 'edits')
 			.map(({ body }) => (body as FormRecord).files[0]?.sha256);
 		expect(sent).toHaveLength(2);
@@ -176,7 +176,7 @@ describe('Retry On Fail', () => {
 	test('names tasks of an earlier try that the last one did not come to', async () => {
 		// Items 0 and 1 are done when item 2 fails; later tries end at item 0 already.
 		let looks = 0;
-		story.gateway.settings.intercept = ({ stage, route, record }) => {
+		harness.gateway.settings.intercept = ({ stage, route, record }) => {
 			if (stage !== 'before') return undefined;
 			if ((record.body as { prompt?: string })?.prompt === 'Picture 2') {
 				return { kind: 'reply', status: 400 };
@@ -188,13 +188,13 @@ describe('Retry On Fail', () => {
 		});
 
 		expect(ended.error?.message).toMatch(/HTTP 401/);
-		expect(story.gateway.tasks).toHaveLength(2);
+		expect(harness.gateway.tasks).toHaveLength(2);
 		expect(ended.error?.description).toContain(`Task ID: ${taskOf('Picture 0')}.`);
 		expect(ended.error?.description).toContain(`item 1: ${taskOf('Picture 1')}`);
 	});
 
 	test('does not submit again where a submission may have arrived', async () => {
-		story.gateway.settings.intercept = ({ stage, route }) =>
+		harness.gateway.settings.intercept = ({ stage, route }) =>
 			stage === 'before' && route === 'generations' ? { kind: 'destroy' } : undefined;
 		const ended = await run([tried(pictures())]);
 
@@ -204,21 +204,21 @@ describe('Retry On Fail', () => {
 	});
 
 	test('sends nothing after a cancel, although n8n goes on with its tries', async () => {
-		story.gateway.settings.taskSeconds = 3600;
-		const { time } = story;
+		harness.gateway.settings.taskSeconds = 3600;
+		const { time } = harness;
 		const signal = cancelledAfter(time, 4000);
 		let sent = 0;
 		signal.addEventListener('abort', () => {
-			sent = story.gateway.count();
+			sent = harness.gateway.count();
 		});
 		const ended = await run([tried(pictures())], { items: numbered(2), signal });
 
 		expect(ended.status).toBe('canceled');
 		await time.advance(600_000);
-		expect(story.gateway.count()).toBe(sent);
+		expect(harness.gateway.count()).toBe(sent);
 		expect(submits()).toBe(2);
 		// The last of the tries, which found the execution canceled, has them from the first.
-		for (const { id } of story.gateway.tasks) expect(ended.error?.description).toContain(id);
+		for (const { id } of harness.gateway.tasks) expect(ended.error?.description).toContain(id);
 	});
 });
 
@@ -246,7 +246,7 @@ describe('Retry On Fail beside Continue', () => {
 			const ended = await run([tried(pictures(), { onError })], { items: numbered(3) });
 
 			expect(submits()).toBe(3);
-			expect(story.gateway.count({ route: 'task', status: 400 })).toBe(tries);
+			expect(harness.gateway.count({ route: 'task', status: 400 })).toBe(tries);
 			const all = [...ended.items('Draw', 0), ...ended.items('Draw', 1)];
 			expect(all).toHaveLength(3);
 			const failed = all.filter(({ json }) => json.error !== undefined);
@@ -259,7 +259,7 @@ describe('Retry On Fail beside Continue', () => {
 });
 
 test('Continue (using error output): pictures and failures leave linked to their input, and a failed download is fetched there', async () => {
-	story.gateway.settings.storageIntercept = ({ record, attempt }) =>
+	harness.gateway.settings.storageIntercept = ({ record, attempt }) =>
 		attempt === 1 && /^Picture [13]$/.test(promptOf(record.path.split('/')[2]) ?? '')
 			? { kind: 'reply', status: 403 }
 			: undefined;
@@ -324,7 +324,7 @@ describe('A node inside a loop', () => {
 		);
 
 		expect(submits()).toBe(2);
-		const [first, second] = story.gateway.tasks;
+		const [first, second] = harness.gateway.tasks;
 		expect(ended.runs('Draw').map(({ data }) => data?.main?.[0]?.[0]?.json)).toMatchObject([
 			{ error_details: { task_id: first?.id } },
 			{ status: 'completed', task_id: second?.id },
@@ -332,15 +332,15 @@ describe('A node inside a loop', () => {
 	});
 
 	test('that fails for good names the task of the run that failed', async () => {
-		story.gateway.settings.intercept = ({ stage, route, record }) =>
+		harness.gateway.settings.intercept = ({ stage, route, record }) =>
 			stage === 'before' &&
 			route === 'task' &&
-			record.path.includes(story.gateway.tasks[1]?.id ?? '-')
+			record.path.includes(harness.gateway.tasks[1]?.id ?? '-')
 				? { kind: 'reply', status: 400 }
 				: undefined;
 		const ended = await loop(tried(generateImage(), { maxTries: 2 }));
 
-		const [first, second] = story.gateway.tasks.map(({ id }) => id);
+		const [first, second] = harness.gateway.tasks.map(({ id }) => id);
 		expect(submits()).toBe(2);
 		expect(ended.error?.description).toContain(`Task ID: ${second}.`);
 		expect(JSON.stringify(kept(ended))).toContain(second);
@@ -349,8 +349,8 @@ describe('A node inside a loop', () => {
 });
 
 test('a failure without Continue names the tasks of all other items, and a later execution fetches them', async () => {
-	story.gateway.settings.taskSeconds = ({ prompt }) => (prompt === 'Picture 0' ? 3 : 9);
-	story.gateway.settings.failTask = ({ prompt }) =>
+	harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt === 'Picture 0' ? 3 : 9);
+	harness.gateway.settings.failTask = ({ prompt }) =>
 		prompt === 'Picture 3' ? { httpStatus: 400 } : undefined;
 	const ended = await run([{ name: 'Draw', parameters: pictures() }], { items: numbered(6) });
 

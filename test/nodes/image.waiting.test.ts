@@ -12,27 +12,27 @@ import {
 	getTask,
 	itemsOf,
 	shown,
-	startStory,
+	startHarness,
 	submitted,
 	waitForTask,
-	type Story,
+	type Harness,
 } from './arrange';
 import { checkingTasks, expectPictures } from './image.arrange';
 
 const START = Date.UTC(2026, 0, 1);
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = checkingTasks(await startStory());
+	harness = checkingTasks(await startHarness());
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
-const polls = () => story.gateway.requests.filter(({ route }) => route === 'task');
+const polls = () => harness.gateway.requests.filter(({ route }) => route === 'task');
 
 const polledAt = () => polls().map(({ startedAt }) => (startedAt - START) / 1000);
 
-const seconds = () => (story.time.now() - START) / 1000;
+const seconds = () => (harness.time.now() - START) / 1000;
 
 /** An answer to a look: a `Retry-After`, none, a status of the task, or a fault. */
 type Look = { retryAfter?: string; status?: string } | Fault;
@@ -40,12 +40,12 @@ type Look = { retryAfter?: string; status?: string } | Fault;
 /** Answers looks in this order; the one behind them finds the task done. */
 function looksFind(...looks: Look[]) {
 	let next = 0;
-	story.gateway.settings.taskSeconds = 3600;
-	story.gateway.settings.intercept = ({ stage, route, reply }) => {
+	harness.gateway.settings.taskSeconds = 3600;
+	harness.gateway.settings.intercept = ({ stage, route, reply }) => {
 		if (route !== 'task') return undefined;
 		const look = looks[next];
 		if (!look) {
-			for (const task of story.gateway.tasks) task.completesAt = story.time.now();
+			for (const task of harness.gateway.tasks) task.completesAt = harness.time.now();
 			return undefined;
 		}
 		if ('kind' in look) {
@@ -83,7 +83,7 @@ describe('A task is looked at', () => {
 		],
 	])('%s', async (_name, options, looks, expected) => {
 		looksFind(...looks);
-		const run = await story.image(generateImage({ options }));
+		const run = await harness.image(generateImage({ options }));
 
 		expect(polledAt()).toEqual(expected);
 		await expectPictures(run.items, ['A boat']);
@@ -91,7 +91,7 @@ describe('A task is looked at', () => {
 
 	test('no more often than Max Retries says after a fault', async () => {
 		looksFind(errorReply(503), errorReply(503));
-		const run = await story.imageError(generateImage({ options: { maxRetries: 1 } }));
+		const run = await harness.imageError(generateImage({ options: { maxRetries: 1 } }));
 		expect(run.error.message).toMatch(/HTTP 503/);
 		expect(shown(run).httpCode).toBe('503');
 		expect(polledAt()).toEqual([3, 4]);
@@ -100,11 +100,11 @@ describe('A task is looked at', () => {
 
 describe('Max Wait', () => {
 	beforeEach(() => {
-		story.gateway.settings.taskSeconds = 3600;
+		harness.gateway.settings.taskSeconds = 3600;
 	});
 
 	test('is 900 s where nothing is set', async () => {
-		await story.imageError(generateImage({ options: { pollInterval: 90 } }));
+		await harness.imageError(generateImage({ options: { pollInterval: 90 } }));
 		expect(polledAt().at(-1)).toBe(900);
 	});
 
@@ -112,14 +112,14 @@ describe('Max Wait', () => {
 		['Image → Generate', () => generateImage({ options: { maxWait: 11 } }), [3, 6, 9]],
 		[
 			'Task → Wait',
-			() => waitForTask(story.gateway.tasks[0]!.id, { options: { maxWait: 11 } }),
+			() => waitForTask(harness.gateway.tasks[0]!.id, { options: { maxWait: 11 } }),
 			[0, 3, 6, 9],
 		],
 	])('of %s ends before a wait that would pass it', async (_name, parameters, expected) => {
-		if (expected[0] === 0) await submitted(story);
-		const error = shown(await story.imageError(parameters()));
+		if (expected[0] === 0) await submitted(harness);
+		const error = shown(await harness.imageError(parameters()));
 
-		const { id, createdAt, expiresAt } = story.gateway.tasks[0]!;
+		const { id, createdAt, expiresAt } = harness.gateway.tasks[0]!;
 		expect(polledAt()).toEqual(expected);
 		expect(seconds()).toBe(9);
 		expect(error.message).toBe('The image was not done within Max Wait');
@@ -130,7 +130,7 @@ describe('Max Wait', () => {
 		expect(error.context.details?.retryable).toBe(expected[0] === 0);
 
 		const options = { maxWait: 11, onTimeout: 'returnTask' };
-		const run = await story.image({ ...waitForTask(id), options });
+		const run = await harness.image({ ...waitForTask(id), options });
 		expect(run.items).toEqual([
 			{
 				json: {
@@ -155,10 +155,10 @@ test.each([
 	const prompt = 'A boat [[fail:503]]';
 	const parameters = generates
 		? generateImage({ prompt })
-		: waitForTask((await submitted(story, { prompt })).id);
-	const error = shown(await story.imageError(parameters));
+		: waitForTask((await submitted(harness, { prompt })).id);
+	const error = shown(await harness.imageError(parameters));
 
-	const id = story.gateway.tasks[0]?.id;
+	const id = harness.gateway.tasks[0]?.id;
 	expect(error.message).toBe('The image task failed: the picture could not be made');
 	expect(error.description).toContain(`Task ID: ${id}.`);
 	expect(error.context.details).toMatchObject({
@@ -170,10 +170,10 @@ test.each([
 });
 
 test('Task → Wait looks at once, then waits until the picture is there, and tells the editor', async () => {
-	const { id } = await submitted(story);
-	await story.time.advance(1000);
+	const { id } = await submitted(harness);
+	await harness.time.advance(1000);
 	const options = { pollInterval: 4, fileName: 'x' };
-	const run = await story.image(waitForTask(id, { binaryPropertyName: 'pic', options }));
+	const run = await harness.image(waitForTask(id, { binaryPropertyName: 'pic', options }));
 
 	expect(polledAt()).toEqual([1, 5, 9]);
 	await expectPictures(run.items, ['A boat'], 'pic');
@@ -185,11 +185,11 @@ test('Task → Wait looks at once, then waits until the picture is there, and te
 });
 
 test('Task → Wait waits for several tasks side by side, not for one that is done, and keeps their order', async () => {
-	story.gateway.settings.taskSeconds = ({ prompt }) => Number(prompt);
+	harness.gateway.settings.taskSeconds = ({ prompt }) => Number(prompt);
 	const tasks = [];
-	for (const prompt of ['19', '13', '1']) tasks.push((await submitted(story, { prompt })).id);
-	await story.time.advance(10_000);
-	const run = await story.image(waitForTask('={{ $json.id }}', { downloadImages: false }), {
+	for (const prompt of ['19', '13', '1']) tasks.push((await submitted(harness, { prompt })).id);
+	await harness.time.advance(10_000);
+	const run = await harness.image(waitForTask('={{ $json.id }}', { downloadImages: false }), {
 		items: itemsOf(...tasks.map((id) => ({ id }))),
 	});
 
@@ -200,12 +200,12 @@ test('Task → Wait waits for several tasks side by side, not for one that is do
 
 test('Task → Get looks once at each task: its pictures if it is done, else how it stands', async () => {
 	const options = { n: 2, size: '20x10' };
-	const done = await submitted(story, { prompt: 'A tree', options });
-	const failed = await submitted(story, { prompt: 'A tree [[fail:429]]' });
-	await story.time.advance(6000);
-	const queued = await submitted(story, { prompt: 'One' });
-	const running = await submitted(story, { prompt: 'Two' });
-	story.gateway.settings.intercept = ({ reply, record }) => {
+	const done = await submitted(harness, { prompt: 'A tree', options });
+	const failed = await submitted(harness, { prompt: 'A tree [[fail:429]]' });
+	await harness.time.advance(6000);
+	const queued = await submitted(harness, { prompt: 'One' });
+	const running = await submitted(harness, { prompt: 'Two' });
+	harness.gateway.settings.intercept = ({ reply, record }) => {
 		if (reply && record.path.endsWith(queued.id)) {
 			reply.body = String(reply.body).replace('"processing"', '"queued"');
 			delete reply.headers['Retry-After'];
@@ -213,7 +213,7 @@ test('Task → Get looks once at each task: its pictures if it is done, else how
 		return undefined;
 	};
 	const tasks = [failed, done, queued, running];
-	const run = await story.image(
+	const run = await harness.image(
 		getTask('={{ $json.id }}', {
 			binaryPropertyName: 'file',
 			options: { fileName: 'kept-{index}' },
@@ -253,26 +253,26 @@ test('Task → Get looks once at each task: its pictures if it is done, else how
 });
 
 test('Task ID may be the poll_url or its address at this gateway, not at another one', async () => {
-	const { id } = await submitted(story);
+	const { id } = await submitted(harness);
 	const path = `/v1/images/tasks/${id}`;
-	for (const typed of [path, `${story.gateway.origin}${path}?x=1`]) {
-		expect((await story.image(getTask(typed))).items[0]?.json.task_id).toBe(id);
+	for (const typed of [path, `${harness.gateway.origin}${path}?x=1`]) {
+		expect((await harness.image(getTask(typed))).items[0]?.json.task_id).toBe(id);
 	}
-	const sent = story.gateway.count();
+	const sent = harness.gateway.count();
 	for (const parameters of [getTask, waitForTask]) {
-		const { error } = await story.imageError(parameters(`https://other.example.com${path}`));
+		const { error } = await harness.imageError(parameters(`https://other.example.com${path}`));
 		expect(error.message).toBe('Task ID is an address of another gateway');
 	}
-	expect(story.gateway.count()).toBe(sent);
+	expect(harness.gateway.count()).toBe(sent);
 });
 
 test('the editor hears of each change of state and the log of each look, neither of the prompt', async () => {
 	const look = (status: string): Look => ({ retryAfter: '3', status });
-	const long = `${story.access.apiKey} ${'x'.repeat(5000)}`;
+	const long = `${harness.access.apiKey} ${'x'.repeat(5000)}`;
 	looksFind(look('queued'), look('queued'), errorReply(503), look('processing'), look(long));
-	const run = await story.image(generateImage({ prompt: 'A private garden' }));
+	const run = await harness.image(generateImage({ prompt: 'A private garden' }));
 
-	const { id } = story.gateway.tasks[0]!;
+	const { id } = harness.gateway.tasks[0]!;
 	const told = run.uiMessages.map(([message]) => String(message).replace(`Image task ${id}: `, ''));
 	expect(told).toEqual([
 		'processing',
@@ -299,12 +299,12 @@ describe('A cancel', () => {
 	/** Lets this happen at a route, or at the storage; returns whether each connection has ended. */
 	function meet(route: string, fault: Fault | 'begin') {
 		const gone: AbortSignal[] = [];
-		story.gateway.settings.intercept = (exchange) => {
+		harness.gateway.settings.intercept = (exchange) => {
 			if (exchange.route !== route || exchange.stage !== 'before') return undefined;
 			gone.push(exchange.gone);
 			return fault === 'begin' ? undefined : fault;
 		};
-		story.gateway.settings.storageIntercept = (exchange) => {
+		harness.gateway.settings.storageIntercept = (exchange) => {
 			if (route !== 'picture' || exchange.stage !== 'before') return undefined;
 			gone.push(exchange.gone);
 			if (fault !== 'begin') return fault;
@@ -313,7 +313,7 @@ describe('A cancel', () => {
 				write: async () => {
 					exchange.res.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': 5000 });
 					exchange.res.write(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'));
-					await story.time.gateway.sleep(3600_000);
+					await harness.time.gateway.sleep(3600_000);
 				},
 			};
 		};
@@ -322,16 +322,16 @@ describe('A cancel', () => {
 
 	/** Cancels after `ms`: the run ends within a second, and nothing is sent afterwards. */
 	async function cancelled(parameters: IDataObject, ms: number) {
-		const sent = () => story.gateway.requests.length + story.gateway.storageRequests.length;
-		const signal = cancelledAfter(story.time, ms);
+		const sent = () => harness.gateway.requests.length + harness.gateway.storageRequests.length;
+		const signal = cancelledAfter(harness.time, ms);
 		let before = -1;
 		signal.addEventListener('abort', () => {
 			before = sent();
 		});
-		const end = story.time.now() + ms + 1000;
-		const run = await story.imageError(parameters, { signal, record: newRecord() });
-		expect(story.time.now()).toBeLessThanOrEqual(end);
-		await story.time.advance(600_000);
+		const end = harness.time.now() + ms + 1000;
+		const run = await harness.imageError(parameters, { signal, record: newRecord() });
+		expect(harness.time.now()).toBeLessThanOrEqual(end);
+		await harness.time.advance(600_000);
 		expect(sent()).toBe(before);
 		expect(run.error.message).toMatch(/^The execution was canceled/);
 		expect(await storage.files()).toEqual([]);
@@ -348,11 +348,12 @@ describe('A cancel', () => {
 		['a download is under way', 'picture', 'begin'],
 		['a download waits to be tried again', 'picture', errorReply(503, { retryAfter: 60 })],
 	])('while %s', async (_name, route, fault, operation = 'generate') => {
-		const parameters = operation === 'get' ? getTask((await submitted(story)).id) : generateImage();
+		const parameters =
+			operation === 'get' ? getTask((await submitted(harness)).id) : generateImage();
 		const ended = meet(route, fault);
 		const error = await cancelled(parameters, 9500);
 
-		const ids = story.gateway.tasks.map(({ id }) => id);
+		const ids = harness.gateway.tasks.map(({ id }) => id);
 		expect(ids).toHaveLength(route === 'generations' ? 0 : 1);
 		for (const id of ids) expect(error.description).toContain(id);
 		expect(ended()).toHaveLength(1);
@@ -360,34 +361,34 @@ describe('A cancel', () => {
 	});
 
 	test('before the node starts sends nothing', async () => {
-		const { error } = await story.imageError(generateImage(), { signal: AbortSignal.abort() });
+		const { error } = await harness.imageError(generateImage(), { signal: AbortSignal.abort() });
 		expect(error.message).toBe('The execution was canceled');
-		expect(story.gateway.count()).toBe(0);
+		expect(harness.gateway.count()).toBe(0);
 	});
 
 	test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
 		'ends the items of a batch in all their phases, names each task and starts no further item: %s',
 		async (onError) => {
 			// One waits, one polls, one downloads, one submits; the others have not begun.
-			story.gateway.settings.taskSeconds = ({ prompt }) => (prompt === 'download' ? 3 : 600);
-			story.gateway.settings.intercept = ({ stage, route, record }) => {
+			harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt === 'download' ? 3 : 600);
+			harness.gateway.settings.intercept = ({ stage, route, record }) => {
 				if (stage !== 'before') return undefined;
-				const polled = story.gateway.tasks.find(({ id }) => record.path.endsWith(id));
+				const polled = harness.gateway.tasks.find(({ id }) => record.path.endsWith(id));
 				const prompt = polled?.request.prompt ?? (record.body as { prompt?: string })?.prompt;
 				const stuck = { poll: 'task', submit: 'generations' }[prompt ?? ''];
 				return stuck === route ? HANG : undefined;
 			};
-			story.gateway.settings.storageIntercept = () => HANG;
+			harness.gateway.settings.storageIntercept = () => HANG;
 			const phases = ['wait', 'poll', 'download', 'submit', 'later', 'never'];
-			const signal = cancelledAfter(story.time, 10_500);
-			const run = await story.imageError(
+			const signal = cancelledAfter(harness.time, 10_500);
+			const run = await harness.imageError(
 				generateImage({ prompt: '={{ $json.phase }}', options: { concurrency: 4 } }),
 				{ items: itemsOf(...phases.map((phase) => ({ phase }))), signal, onError },
 			);
 
 			const { message, description, context } = shown(run);
 			expect(message).toMatch(/^The execution was canceled/);
-			const tasks = story.gateway.tasks.map(({ id, request }) => ({
+			const tasks = harness.gateway.tasks.map(({ id, request }) => ({
 				item: phases.indexOf(request.prompt),
 				task_id: id,
 			}));

@@ -8,28 +8,28 @@ import {
 	itemsOf,
 	numbered,
 	shown,
-	startStory,
+	startHarness,
 	type ShownError,
-	type Story,
+	type Harness,
 } from './arrange';
 
-let story: Story;
+let harness: Harness;
 let start: number;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
-	start = story.time.now();
+	harness = await startHarness();
+	start = harness.time.now();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
-const seconds = () => (story.time.now() - start) / 1000;
+const seconds = () => (harness.time.now() - start) / 1000;
 
 /** The most requests that were being answered at once, each within a second. */
 function watchInFlight() {
 	const seen = { most: 0 };
-	story.gateway.settings.intercept = ({ stage }) => {
+	harness.gateway.settings.intercept = ({ stage }) => {
 		if (stage !== 'before') return undefined;
-		seen.most = Math.max(seen.most, story.gateway.inFlight);
+		seen.most = Math.max(seen.most, harness.gateway.inFlight);
 		return { kind: 'delay', ms: 1000 };
 	};
 	return seen;
@@ -38,8 +38,8 @@ function watchInFlight() {
 describe('A batch', () => {
 	test('keeps the order of its items and their pictures, whichever is done first', async () => {
 		const durations = [20, 1, 13, 4, 8];
-		story.gateway.settings.taskSeconds = ({ prompt }) => durations[Number(prompt)]!;
-		const run = await story.image(
+		harness.gateway.settings.taskSeconds = ({ prompt }) => durations[Number(prompt)]!;
+		const run = await harness.image(
 			generateImage({ prompt: '={{ String($json.n) }}', options: { concurrency: 5, n: 2 } }),
 			{ items: numbered(5) },
 		);
@@ -59,11 +59,11 @@ describe('A batch', () => {
 	});
 
 	test.each<[string, () => Promise<unknown>, most: number]>([
-		['4 items', async () => await story.text(getModels(), { items: numbered(9) }), 4],
+		['4 items', async () => await harness.text(getModels(), { items: numbered(9) }), 4],
 		[
 			'as many items as its first one says',
 			async () =>
-				await story.text(createResponse({ options: { concurrency: '={{ $json.c }}' } }), {
+				await harness.text(createResponse({ options: { concurrency: '={{ $json.c }}' } }), {
 					items: itemsOf({ c: '2' }, { c: 9 }, { c: 9 }, { c: 9 }),
 				}),
 			2,
@@ -75,19 +75,19 @@ describe('A batch', () => {
 	});
 
 	test('begins the next item as soon as one is done', async () => {
-		story.gateway.settings.taskSeconds = ({ prompt }) => (prompt === '0' ? 12 : 3);
-		await story.image(
+		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt === '0' ? 12 : 3);
+		await harness.image(
 			generateImage({ prompt: '={{ String($json.n) }}', options: { concurrency: 2 } }),
 			{ items: numbered(5) },
 		);
-		expect(story.gateway.tasks.map(({ createdAt }) => (createdAt - start) / 1000)).toEqual([
+		expect(harness.gateway.tasks.map(({ createdAt }) => (createdAt - start) / 1000)).toEqual([
 			0, 0, 3, 6, 9,
 		]);
 		expect(seconds()).toBe(12);
 	});
 
 	test('leaves the other fields of its items behind, as other nodes of an API do', async () => {
-		const run = await story.text(createResponse(), {
+		const run = await harness.text(createResponse(), {
 			items: [{ json: { secret: 1 }, binary: { data: { data: 'eA==', mimeType: 'text/plain' } } }],
 		});
 		expect(run.items[0]?.json).not.toHaveProperty('secret');
@@ -109,7 +109,7 @@ describe('Under Continue', () => {
 	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
 		'a failed item becomes an item with the error, and the others go on: %s',
 		async (onError) => {
-			const run = await story.text(
+			const run = await harness.text(
 				createResponse({
 					prompt: '={{ $json.n === 2 ? "[[status:403]] x" : "Hello " + $json.n }}',
 				}),
@@ -140,7 +140,7 @@ describe('Under Continue', () => {
 		],
 		['an expression that fails', { prompt: '={{ $json.n === 1 ? $json.a.b.c : "x" }}' }, /./, /^/],
 	])('%s is the error of its item', async (_name, given, message, advice) => {
-		const run = await story.text(createResponse(given), {
+		const run = await harness.text(createResponse(given), {
 			items: numbered(3),
 			onError: 'continueRegularOutput',
 		});
@@ -150,7 +150,7 @@ describe('Under Continue', () => {
 			error: expect.stringMatching(message) as string,
 			error_details: { retryable: false, advice: expect.stringMatching(advice) as string },
 		});
-		expect(story.gateway.count()).toBe(2);
+		expect(harness.gateway.count()).toBe(2);
 	});
 
 	test.each<[string, IDataObject, object]>([
@@ -162,7 +162,7 @@ describe('Under Continue', () => {
 		['API Key contains a space', {}, { access: { apiKey: 'two words' } }],
 		['Concurrency is not a number', { options: { concurrency: '={{ "x" }}' } }, {}],
 	])('what is wrong for all items is the error of each: %s', async (message, given, more) => {
-		const run = await story.text(createResponse(given), {
+		const run = await harness.text(createResponse(given), {
 			items: numbered(3),
 			onError: 'continueRegularOutput',
 			...more,
@@ -170,28 +170,28 @@ describe('Under Continue', () => {
 		expect(run.items.map(({ json, pairedItem }) => [json.error, pairedItem])).toEqual(
 			[0, 1, 2].map((item) => [message, { item }]),
 		);
-		expect(story.gateway.count()).toBe(0);
+		expect(harness.gateway.count()).toBe(0);
 	});
 });
 
 describe('After a failure that ends the node', () => {
 	/** Pictures of which the last is refused, as a task, at 3 s; the others take a minute. */
 	async function failedPictures(count: number, given: IDataObject = {}) {
-		story.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('bad') ? 3 : 60);
+		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('bad') ? 3 : 60);
 		const prompt = `={{ $json.n === ${count - 1} ? "bad [[fail:400]]" : "good" }}`;
-		const run = await story.imageError(generateImage({ prompt, ...given }), {
+		const run = await harness.imageError(generateImage({ prompt, ...given }), {
 			items: numbered(count),
 		});
 		const ids = (start: string) =>
-			story.gateway.tasks.flatMap(({ id, request }) =>
+			harness.gateway.tasks.flatMap(({ id, request }) =>
 				request.prompt.startsWith(start) ? [id] : [],
 			);
 		return { error: shown(run), own: ids('bad')[0], others: ids('good') };
 	}
 
 	test('no new item starts', async () => {
-		story.gateway.settings.responseMs = 1000;
-		const run = await story.textError(
+		harness.gateway.settings.responseMs = 1000;
+		const run = await harness.textError(
 			createResponse({
 				prompt: '={{ $json.n === 0 ? "[[status:403]] x" : "Hello" }}',
 				options: { concurrency: 2 },
@@ -201,27 +201,27 @@ describe('After a failure that ends the node', () => {
 
 		expect(shown(run).context.itemIndex).toBe(0);
 		// The one beside it, which was under way already.
-		expect(story.gateway.count()).toBe(2);
+		expect(harness.gateway.count()).toBe(2);
 	});
 
 	test('the error is that of the item which failed first', async () => {
-		story.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('0') ? 9 : 3);
-		const run = await story.imageError(
+		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('0') ? 9 : 3);
+		const run = await harness.imageError(
 			generateImage({ prompt: '={{ $json.n }} [[fail:400]]', options: { concurrency: 3 } }),
 			{ items: numbered(3) },
 		);
 
 		expect(shown(run).context.itemIndex).toBe(1);
-		expect(shown(run).context.details?.task_id).toBe(story.gateway.tasks[1]?.id);
+		expect(shown(run).context.details?.task_id).toBe(harness.gateway.tasks[1]?.id);
 	});
 
 	test('waits end, and the accepted tasks of the other items stand in the error', async () => {
 		const { error, own, others } = await failedPictures(4);
 
 		expect(seconds()).toBe(3);
-		const sent = story.gateway.count();
-		await story.time.advance(120_000);
-		expect(story.gateway.count()).toBe(sent);
+		const sent = harness.gateway.count();
+		await harness.time.advance(120_000);
+		expect(harness.gateway.count()).toBe(sent);
 
 		expect(others).toHaveLength(3);
 		expect(error.message).toMatch(/ – 3 accepted image tasks besides: [^…]*$/);
@@ -257,28 +257,28 @@ describe('After a failure that ends the node', () => {
 	});
 
 	test('a task that is accepted only after the failure is listed too', async () => {
-		story.gateway.settings.intercept = ({ record, stage }) => {
+		harness.gateway.settings.intercept = ({ record, stage }) => {
 			const { prompt } = (record.body ?? {}) as { prompt?: string };
 			if (stage !== 'before' || prompt === undefined) return undefined;
 			return prompt === 'bad' ? errorReply(400) : { kind: 'delay', ms: 5000 };
 		};
-		const run = await story.imageError(
+		const run = await harness.imageError(
 			generateImage({ prompt: '={{ $json.n === 0 ? "bad" : "good" }}' }),
 			{ items: numbered(2) },
 		);
 		expect(shown(run).context.acceptedTasks).toEqual([
-			{ item: 1, task_id: story.gateway.tasks[0]?.id },
+			{ item: 1, task_id: harness.gateway.tasks[0]?.id },
 		]);
 	});
 
 	test('an expression that failed names its item, and what the others had submitted', async () => {
-		const run = await story.imageError(
+		const run = await harness.imageError(
 			generateImage({ prompt: '={{ $json.n === 1 ? $json.a.b.c : "good" }}' }),
 			{ items: numbered(2) },
 		);
 		expect(shown(run).context).toMatchObject({
 			itemIndex: 1,
-			acceptedTasks: story.gateway.tasks.map(({ id }) => ({ item: 0, task_id: id })),
+			acceptedTasks: harness.gateway.tasks.map(({ id }) => ({ item: 0, task_id: id })),
 		});
 	});
 });
@@ -286,13 +286,13 @@ describe('After a failure that ends the node', () => {
 describe('After a response that ends the node', () => {
 	/** Each item says what becomes of it. The gateway takes its time, but for the bad one. */
 	async function failed(...prompts: string[]): Promise<ShownError & { inDoubt: unknown }> {
-		story.gateway.settings.intercept = ({ record, stage }) => {
+		harness.gateway.settings.intercept = ({ record, stage }) => {
 			const { input } = record.body as IDataObject;
 			if (input === 'bad') return errorReply(400);
 			if (stage === 'before') return { kind: 'delay', ms: 5000 };
 			return input === 'lost' ? { kind: 'destroy' } : undefined;
 		};
-		const run = await story.textError(
+		const run = await harness.textError(
 			createResponse({
 				prompt: '={{ $json.prompt }}',
 				stream: '={{ $json.prompt.startsWith("[[error]]") }}',

@@ -12,7 +12,7 @@ import {
 	chunksOf,
 	startChat,
 	whole,
-	type ChatStory,
+	type ChatHarness,
 	type LangChainModel,
 	type Supplied,
 } from './chat-model.arrange';
@@ -44,11 +44,11 @@ function findKits(): Kit[] {
 	return [...new Map(kits.reverse().map((kit) => [kit.version, kit])).values()].reverse();
 }
 
-let story: ChatStory;
+let harness: ChatHarness;
 beforeEach(async () => {
-	story = await startChat();
+	harness = await startChat();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 const weather = {
 	type: 'function',
@@ -70,7 +70,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 	}
 
 	async function supplyRaw(parameters: IDataObject = {}): Promise<Raw> {
-		const supplied = await story.supply(parameters);
+		const supplied = await harness.supply(parameters);
 		const { chatModel } = supplied.model as unknown as { chatModel: ModelAccessChatModel };
 		const raw = sdk().supplyModel(supplied.context, chatModel).response as LangChainModel;
 		return { ...supplied, raw: raw as unknown as Adapter, model: raw };
@@ -93,7 +93,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 
 	test('makes a list of blocks of an answer, beside additional_kwargs', async () => {
 		const { raw } = await supplyRaw(thinking);
-		const { generations } = await story.drive(raw._generate([new HumanMessage('Hi')], {}));
+		const { generations } = await harness.drive(raw._generate([new HumanMessage('Hi')], {}));
 		expect(generations).toEqual([
 			expect.objectContaining({
 				message: expect.objectContaining({
@@ -115,7 +115,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 				reasons.push(chunk.generationInfo?.finish_reason);
 			}
 		};
-		await story.drive(read());
+		await harness.drive(read());
 		expect(reasons.length).toBeGreaterThan(2);
 		expect(reasons.pop()).toBe('stop');
 		expect(new Set(reasons)).toEqual(new Set([undefined]));
@@ -166,8 +166,8 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 		const send = async (given: unknown) => {
 			const parts = [{ type: 'text', text: 'What is it?' }, given];
 			const message = new HumanMessage({ content: parts as never });
-			const error = await story.drive(model.invoke([message])).then(() => undefined, String);
-			return error ?? story.bodies().at(-1)?.input;
+			const error = await harness.drive(model.invoke([message])).then(() => undefined, String);
+			return error ?? harness.bodies().at(-1)?.input;
 		};
 		const without = await send(part);
 		const kept = await send(repair(part));
@@ -180,7 +180,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 	test('needs copyMetadata, or it changes the message of its caller', async () => {
 		const { model } = await supplyRaw();
 		const send = async (part: object) =>
-			await story.drive(model.invoke([new HumanMessage({ content: [part] as never })]));
+			await harness.drive(model.invoke([new HumanMessage({ content: [part] as never })]));
 		const image = () => ({ type: 'image', mimeType: 'image/png', url: URL, metadata: {} });
 		const [changed, kept] = [image(), image()];
 		await send(changed);
@@ -191,7 +191,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 
 	test('needs keepReasoning and restoreReasoning for the agent of n8n', async () => {
 		const { raw, model } = await supplyRaw(thinking);
-		const answer = await story.drive(model.invoke('Hi'));
+		const answer = await harness.drive(model.invoke('Hi'));
 		const read = () => answer.additional_kwargs.reasoning_content;
 		const without = read();
 		content.keepReasoning(answer, [reasoning]);
@@ -200,9 +200,9 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 
 		const rebuilt = new AIMessage({ content: 'Hi', additional_kwargs: answer.additional_kwargs });
 		const ask = new HumanMessage('And?');
-		await story.drive(raw._generate([rebuilt, ask], {}));
-		await story.drive(raw._generate([content.restoreReasoning(rebuilt), ask], {}));
-		const [lost, restored] = story
+		await harness.drive(raw._generate([rebuilt, ask], {}));
+		await harness.drive(raw._generate([content.restoreReasoning(rebuilt), ask], {}));
+		const [lost, restored] = harness
 			.bodies()
 			.slice(1)
 			.map(({ input }) => input as object[]);
@@ -212,7 +212,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 
 	test('needs keepTextAsString for whoever calls toString()', async () => {
 		const { model } = await supplyRaw();
-		const answer = await story.drive(model.invoke('Hi'));
+		const answer = await harness.drive(model.invoke('Hi'));
 		const without: object | string = answer.content;
 		content.keepTextAsString(answer);
 		expect(answer.content).toBe('You said: Hi');
@@ -221,7 +221,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 
 	test('needs keepOtherItems beside a text', async () => {
 		const { model } = await supplyRaw();
-		const answer = await story.drive(model.invoke('Hi [[unknown]]'));
+		const answer = await harness.drive(model.invoke('Hi [[unknown]]'));
 		const items = content.takeItems(answer);
 		const without = answer.additional_kwargs.output_items;
 		content.keepOtherItems(answer, items);
@@ -241,7 +241,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 	test.each(WAYS)('needs $patch.name', async ({ patch, ask }) => {
 		const { raw, model } = await supplyRaw(thinking);
 		const read = async () => {
-			const { content: text, additional_kwargs: more } = await story.drive(ask(model));
+			const { content: text, additional_kwargs: more } = await harness.drive(ask(model));
 			return { text, more: Object.keys(more) };
 		};
 		const without = await read();
@@ -269,8 +269,8 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 		const { raw } = await supplyRaw();
 		const ask = async () => {
 			const bound = raw.bindTools([weather], { tool_choice: 'any' }) as unknown as LangChainModel;
-			await story.drive(bound.invoke('Hi'));
-			return story.bodies().at(-1)?.tool_choice;
+			await harness.drive(bound.invoke('Hi'));
+			return harness.bodies().at(-1)?.tool_choice;
 		};
 		const without = await ask();
 		adapter.keepToolChoice(raw);
@@ -283,7 +283,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 		const { raw, model } = await supplyRaw();
 		const ask = async () => {
 			const structured = model.withStructuredOutput(schema);
-			return await story.drive(structured.invoke('A wish')).catch(String);
+			return await harness.drive(structured.invoke('A wish')).catch(String);
 		};
 		const without = await ask();
 		adapter.keepStructuredOutput(raw);
@@ -295,7 +295,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 	test('needs keepStreamUsage', async () => {
 		const { raw, model, runs } = await supplyRaw();
 		const ask = async () => {
-			await story.drive(chunksOf(model, 'Hello you there'));
+			await harness.drive(chunksOf(model, 'Hello you there'));
 			return runs().at(-1)?.data?.ai_languageModel?.[0]?.[0]?.json.tokenUsage;
 		};
 		const without = await ask();
@@ -318,7 +318,7 @@ describe('a missing patch point', () => {
 		['callbacks', [{ options: {} }], 'the token usage of streams'],
 	];
 	test.each(CASES)('%s is reported once: %j', async (name, instead, loss) => {
-		const { model } = await story.supply();
+		const { model } = await harness.supply();
 		const broken = Object.create(Object.getPrototypeOf(model) as object, {
 			...Object.getOwnPropertyDescriptors(model),
 			[name]: { value: instead, writable: true },
@@ -330,13 +330,15 @@ describe('a missing patch point', () => {
 	});
 
 	test('is reported in n8n’s log once for each execution, and the model works', async () => {
-		const { model: intact } = await story.supply();
+		const { model: intact } = await harness.supply();
 		const kit = Object.getPrototypeOf(intact) as { pipe?: unknown };
 		kit.pipe = undefined;
 		try {
-			const { model, logs } = await story.supply();
+			const { model, logs } = await harness.supply();
 			for (const text of ['One', 'Two']) {
-				const answer = await story.drive((model.bindTools([weather]) as typeof model).invoke(text));
+				const answer = await harness.drive(
+					(model.bindTools([weather]) as typeof model).invoke(text),
+				);
 				expect(answer.tool_calls).toHaveLength(1);
 			}
 			expect(logs.filter(({ level }) => level === 'warn')).toEqual([

@@ -9,17 +9,17 @@ import {
 	imageNode,
 	itemsOf,
 	shown,
-	startStory,
+	startHarness,
 	textNode,
 	type Access,
-	type Story,
+	type Harness,
 } from './arrange';
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
-	story = await startStory();
+	harness = await startHarness();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 const IDS = [
 	'aurora-text-1',
@@ -33,36 +33,36 @@ const IDS = [
 describe('Model → Get Many', () => {
 	/** The IDs of a run's models. */
 	const listed = async (given: IDataObject) =>
-		(await story.text(getModels(given))).items.map(({ json }) => json.id);
+		(await harness.text(getModels(given))).items.map(({ json }) => json.id);
 
 	test('asks once, and returns each model as the gateway sent it', async () => {
 		const models = [{ id: 'b', nested: { deep: [1, null] }, label: 'é' }, { id: 'a' }];
-		story.gateway.settings.intercept = () => ({
+		harness.gateway.settings.intercept = () => ({
 			kind: 'reply',
 			status: 200,
 			body: { object: 'list', data: models },
 		});
-		const run = await story.text(getModels());
+		const run = await harness.text(getModels());
 		expect(run.items).toEqual(models.map((json) => ({ json, pairedItem: { item: 0 } })));
-		expect(story.gateway.requests).toMatchObject([
+		expect(harness.gateway.requests).toMatchObject([
 			{
 				method: 'GET',
 				path: '/v1/models',
 				rawLength: 0,
-				headers: { authorization: `Bearer ${story.access.apiKey}`, accept: 'application/json' },
+				headers: { authorization: `Bearer ${harness.access.apiKey}`, accept: 'application/json' },
 			},
 		]);
 	});
 
 	test('reaches a gateway whose address lacks /v1, and returns no item if it has no model', async () => {
-		story.gateway.settings.models = {};
-		const access = { baseUrl: ` ${story.gateway.origin}/ ` };
-		expect((await story.text(getModels(), { access })).outputs).toEqual([[]]);
-		expect(story.gateway.requests.map(({ path }) => path)).toEqual(['/v1/models']);
+		harness.gateway.settings.models = {};
+		const access = { baseUrl: ` ${harness.gateway.origin}/ ` };
+		expect((await harness.text(getModels(), { access })).outputs).toEqual([[]]);
+		expect(harness.gateway.requests.map(({ path }) => path)).toEqual(['/v1/models']);
 	});
 
 	test('returns 50 models, or as many as Limit says, or all', async () => {
-		story.gateway.settings.models = Object.fromEntries(
+		harness.gateway.settings.models = Object.fromEntries(
 			Array.from({ length: 60 }, (_unused, index) => [`model-${index}`, { text: true }]),
 		);
 		expect(await listed({})).toHaveLength(50);
@@ -72,7 +72,7 @@ describe('Model → Get Many', () => {
 
 	test('searches before it limits, for each item by its own expressions', async () => {
 		const options = { search: '={{ $json.search }}' };
-		const run = await story.text(getModels({ limit: '={{ $json.limit }}', options }), {
+		const run = await harness.text(getModels({ limit: '={{ $json.limit }}', options }), {
 			items: itemsOf(
 				{ search: ' IMAGE', limit: '1' },
 				{ search: 'mini', limit: 9 },
@@ -88,7 +88,7 @@ describe('Model → Get Many', () => {
 	});
 
 	test('refuses a Limit below 1 or of words before anything is sent', async () => {
-		const run = await story.text(getModels({ limit: '={{ $json.limit }}' }), {
+		const run = await harness.text(getModels({ limit: '={{ $json.limit }}' }), {
 			items: itemsOf({ limit: 'many' }, { limit: '0' }),
 			onError: 'continueRegularOutput',
 		});
@@ -96,7 +96,7 @@ describe('Model → Get Many', () => {
 			'Limit is not a number',
 			'Limit is below 1',
 		]);
-		expect(story.gateway.count()).toBe(0);
+		expect(harness.gateway.count()).toBe(0);
 	});
 });
 
@@ -108,11 +108,11 @@ async function openList(
 	{ access, ...given }: { filter?: string; access?: Partial<Access>; record?: RunRecord } = {},
 ): Promise<INodeListSearchResult> {
 	return await runListSearch({
-		node: (node === 'text' ? textNode : imageNode)(story.time),
+		node: (node === 'text' ? textNode : imageNode)(harness.time),
 		method: 'searchModels',
 		...given,
 		parameters: createResponse() as Parameters<typeof runListSearch>[0]['parameters'],
-		credentials: { modelAccessApi: { ...story.access, ...access } },
+		credentials: { modelAccessApi: { ...harness.access, ...access } },
 		credentialTypes: [new ModelAccessApi()],
 	});
 }
@@ -122,7 +122,7 @@ const named = (...ids: string[]) => ids.map((id) => ({ name: id, value: id }));
 describe.each<Node>(['text', 'image'])('The model list of the %s node', (node) => {
 	test('asks once, and holds every model of the key in the gateway’s order', async () => {
 		expect((await openList(node)).results).toEqual(named(...IDS));
-		expect(story.gateway.requests).toMatchObject([
+		expect(harness.gateway.requests).toMatchObject([
 			{ method: 'GET', path: '/v1/models', key: 'active' },
 		]);
 	});
@@ -171,15 +171,15 @@ describe('A model list that cannot be opened says why', () => {
 			1,
 		],
 	])('%s', async (_name, access, fault, message, advice, requests) => {
-		if (fault) story.gateway.settings.intercept = () => fault;
+		if (fault) harness.gateway.settings.intercept = () => fault;
 		const record = newRecord();
 		const error = await openList('text', { access, record }).then(
 			() => Promise.reject(new Error('The list opened where a failure was expected')),
 			(failure: Error) => shown({ error: failure }),
 		);
-		expectNoSecret(access.apiKey?.trim() || story.access.apiKey, error, record);
+		expectNoSecret(access.apiKey?.trim() || harness.access.apiKey, error, record);
 		expect(error.message).toMatch(message);
 		expect(error.description).toMatch(advice);
-		expect(story.gateway.count()).toBe(requests);
+		expect(harness.gateway.count()).toBe(requests);
 	});
 });

@@ -7,16 +7,16 @@ import {
 	generateImage,
 	getTask,
 	shown,
-	startStory,
-	type Story,
+	startHarness,
+	type Harness,
 } from './arrange';
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
+	harness = await startHarness();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 const file = (bytes: Buffer | string, mimeType: string): IBinaryData => ({
 	data: Buffer.from(bytes).toString('base64'),
@@ -44,7 +44,7 @@ async function expectRefusal([message, advice]: Row, fail: () => Promise<FailedR
 	// The platform says in its own words why JSON does not parse.
 	expect(error.message.replace(/(?<=is not valid JSON): .+/, '')).toBe(message);
 	expect(error.context).toMatchObject({ itemIndex: 0, details: { retryable: false, advice } });
-	expect(story.gateway.count()).toBe(0);
+	expect(harness.gateway.count()).toBe(0);
 }
 
 describe('Response → Create is not sent:', () => {
@@ -79,7 +79,7 @@ describe('Response → Create is not sent:', () => {
 		],
 	])('%s', async (...row) => {
 		const parameters = createResponse({ options: row[2] });
-		await expectRefusal(row, async () => await story.textError(parameters));
+		await expectRefusal(row, async () => await harness.textError(parameters));
 	});
 
 	const IMAGE_ADDRESS = 'Enter an address that begins with https:// or data:image/.';
@@ -113,7 +113,7 @@ describe('Response → Create is not sent:', () => {
 	])('%s', async (message, advice, ...rows) => {
 		const messages = { message: rows.map((row) => ({ role: 'user', ...row })) };
 		const parameters = createResponse({ inputType: 'messages', messages });
-		const fail = async () => await story.textError(parameters, { items });
+		const fail = async () => await harness.textError(parameters, { items });
 		await expectRefusal([message, advice, parameters], fail);
 	});
 });
@@ -176,6 +176,6 @@ describe('An image or a look at a task is not sent:', () => {
 		],
 	])('%s', async (...row) => {
 		const parameters = row[2];
-		await expectRefusal(row, async () => await story.imageError(parameters, { items }));
+		await expectRefusal(row, async () => await harness.imageError(parameters, { items }));
 	});
 });

@@ -10,23 +10,31 @@ import {
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
 } from '../../scripts/engine/index';
-import { byId, createResponse, itemsOf, shown, startStory, textNode, type Story } from './arrange';
+import {
+	byId,
+	createResponse,
+	itemsOf,
+	shown,
+	startHarness,
+	textNode,
+	type Harness,
+} from './arrange';
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
+	harness = await startHarness();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 /** Answers with this response, whatever is asked. */
 function answerWith(response: object) {
-	story.gateway.settings.intercept = () => ({ kind: 'reply', status: 200, body: response });
+	harness.gateway.settings.intercept = () => ({ kind: 'reply', status: 200, body: response });
 }
 
 describe('The item of a response', () => {
 	test('is the simplified response', async () => {
-		const run = await story.text(createResponse());
+		const run = await harness.text(createResponse());
 		expect(run.items).toEqual([
 			{
 				json: {
@@ -35,7 +43,7 @@ describe('The item of a response', () => {
 					model: 'aurora-text-1',
 					text: 'You said: Hello there',
 					usage: expect.objectContaining({ input_tokens: 2, output_tokens: 4 }) as object,
-					request_id: story.gateway.requests[0]?.id,
+					request_id: harness.gateway.requests[0]?.id,
 				},
 				pairedItem: { item: 0 },
 			},
@@ -57,7 +65,7 @@ describe('The item of a response', () => {
 		};
 		answerWith(response);
 		const options = { outputFormat: { format: { type: 'json_object' } } };
-		const run = await story.text(createResponse({ simplify: false, options }));
+		const run = await harness.text(createResponse({ simplify: false, options }));
 		expect(run.items).toEqual([{ json: response, pairedItem: { item: 0 } }]);
 		expect(JSON.stringify(run.items[0]?.json)).toBe(JSON.stringify(response));
 	});
@@ -67,7 +75,7 @@ describe('The item of a response', () => {
 		['Output Format', { outputFormat: { format: { schema } } }],
 		['Extra Body', { extraBody: '{ "text": { "format": { "type": "json_object" } } }' }],
 	])('has the JSON that %s asked for, parsed', async (_name, options) => {
-		const { items } = await story.text(createResponse({ options }));
+		const { items } = await harness.text(createResponse({ options }));
 		const { parsed, text } = items[0]!.json as { parsed: unknown; text: string };
 		expect(parsed).toEqual({ answer: expect.any(String) as string });
 		expect(parsed).toEqual(JSON.parse(text));
@@ -77,14 +85,14 @@ describe('The item of a response', () => {
 		const parameters = { type: 'object', properties: { city: { type: 'string' } } };
 		const tools = JSON.stringify([{ type: 'function', name: 'get_weather', parameters }]);
 		const given = createResponse({ prompt: 'get weather of Oslo', options: { tools } });
-		expect((await story.text(given)).items[0]?.json).toMatchObject({
+		expect((await harness.text(given)).items[0]?.json).toMatchObject({
 			text: '',
 			tool_calls: [{ name: 'get_weather', arguments: { city: 'get weather of Oslo' } }],
 		});
 	});
 
 	test('that was cut off says why, and the node points it out to the user', async () => {
-		const run = await story.text(
+		const run = await harness.text(
 			createResponse({ prompt: '={{ $json.say }}', options: { maxOutputTokens: 3 } }),
 			{ items: itemsOf({ say: 'Hi' }, { say: 'A much longer text than that' }) },
 		);
@@ -106,12 +114,12 @@ describe('The item of a response', () => {
 
 describe('A response that is of no use', () => {
 	test('because it failed is an error with the reason, and is not asked for again', async () => {
-		const run = await story.textError(createResponse({ prompt: '[[fail]] Hello' }));
+		const run = await harness.textError(createResponse({ prompt: '[[fail]] Hello' }));
 		expect(run.error.message).toBe('The model’s response failed: The model failed on purpose.');
 		expect(shown(run).description).toMatch(/may have been charged.*Request ID: req_000001\.$/);
 		const details = { code: 'server_error', retryable: false };
 		expect(shown(run).context.details).toMatchObject(details);
-		expect(story.gateway.count()).toBe(1);
+		expect(harness.gateway.count()).toBe(1);
 	});
 
 	test('because it does not fit the schema is an error with its text', async () => {
@@ -119,7 +127,7 @@ describe('A response that is of no use', () => {
 		const content = [{ type: 'output_text', text }];
 		answerWith({ id: 'r1', status: 'completed', output: [{ type: 'message', content }] });
 		const options = { outputFormat: { format: { schema: '{ "required": ["label"] }' } } };
-		const run = await story.textError(createResponse({ options }));
+		const run = await harness.textError(createResponse({ options }));
 		expect(run.error.message).toBe(
 			'The model’s answer does not fit the schema (Instance does not have required property "label"): {"other":1}',
 		);
@@ -129,7 +137,7 @@ describe('A response that is of no use', () => {
 	test('keeps its text in its item where the node continues', async () => {
 		const options = { outputFormat: { format: { type: 'json_object' } } };
 		const given = createResponse({ prompt: '[[bad-json]] Hi', options });
-		const run = await story.text(given, { onError: 'continueRegularOutput' });
+		const run = await harness.text(given, { onError: 'continueRegularOutput' });
 		expect(run.items[0]?.json).toMatchObject({
 			error: 'The model’s answer is not JSON: { "answer":',
 			error_details: { partial_text: '{ "answer": ', request_id: 'req_000001' },
@@ -155,7 +163,7 @@ describe('Images that the model draws', () => {
 				{ result: 'AAAA' },
 			),
 		);
-		const run = await story.text(createResponse({ simplify }));
+		const run = await harness.text(createResponse({ simplify }));
 		const binary = run.items[0]?.binary ?? {};
 		expect(
 			Object.entries(binary).map(([key, { fileName, mimeType }]) => [key, fileName, mimeType]),
@@ -170,20 +178,20 @@ describe('Images that the model draws', () => {
 
 	test('go into the field that was asked for, and without any there is none', async () => {
 		const options = { tools, binaryPropertyName: '={{ $json.field }}' };
-		const run = await story.text(createResponse({ options }), {
+		const run = await harness.text(createResponse({ options }), {
 			items: itemsOf({ field: ' drawing ' }, { field: ' ' }),
 		});
 		expect(run.items.map(({ binary }) => Object.keys(binary ?? {}))).toEqual([
 			['drawing'],
 			['data'],
 		]);
-		expect((await story.text(createResponse())).items[0]).not.toHaveProperty('binary');
+		expect((await harness.text(createResponse())).items[0]).not.toHaveProperty('binary');
 	});
 
 	test.each([true, false])('go to n8n’s storage on disk (stream: %p)', async (stream) => {
 		const storage = await storeBinaryOnDisk();
 		try {
-			const run = await story.text(
+			const run = await harness.text(
 				createResponse({ prompt: 'A red boat', stream, options: { tools } }),
 			);
 			const data = run.items[0]?.binary?.data;
@@ -238,11 +246,11 @@ describe('As a tool of an agent', () => {
 
 	/** The tool that n8n hands to an agent, made of our node with these parameters. */
 	function tool(parameters: IDataObject, options: { streaming?: boolean } = {}) {
-		const nodeType = asTool(textNode(story.time));
+		const nodeType = asTool(textNode(harness.time));
 		const prepared = prepareNode({
 			node: nodeType,
 			parameters: parameters as INode['parameters'],
-			credentials: { modelAccessApi: { ...story.access } },
+			credentials: { modelAccessApi: { ...harness.access } },
 			credentialTypes: [new ModelAccessApi()],
 			mode: 'chat',
 			...options,
@@ -284,7 +292,7 @@ describe('As a tool of an agent', () => {
 
 	/** Calls a tool as the agent does. */
 	const call = async ({ response }: ReturnType<typeof tool>, args: IDataObject) =>
-		await story.time.drive(response.func(args as never) as Promise<string>);
+		await harness.time.drive(response.func(args as never) as Promise<string>);
 
 	test('it says in a few words what it does, and describes what the agent fills in', () => {
 		const models = tool({ resource: 'model', operation: 'getAll' });
@@ -306,7 +314,7 @@ describe('As a tool of an agent', () => {
 	test('it answers the agent in few fields, and says nothing to the caller of the workflow', async () => {
 		const created = tool(byAgent(), { streaming: true });
 		const answer = await call(created, { prompt: 'Boats?', instructions: 'Short', max_tokens: 50 });
-		expect(story.gateway.requests.map(({ body }) => body)).toEqual([
+		expect(harness.gateway.requests.map(({ body }) => body)).toEqual([
 			{ model: 'aurora-text-1', input: 'Boats?', instructions: 'Short', max_output_tokens: 50 },
 		]);
 		const parsed = JSON.parse(answer) as IDataObject[];
@@ -343,7 +351,7 @@ describe('As a tool of an agent', () => {
 		const model = byId("={{ $fromAI('model', 'ID of the model', 'string') }}");
 		const args = { prompt: 'Boats?', input: [{ role: 'user', content: 'Boats?' }] };
 		await call(tool(createResponse({ ...given, model })), { ...args, model: 'aurora-omni-1' });
-		expect(story.gateway.requests.map(({ body }) => body)).toEqual([
+		expect(harness.gateway.requests.map(({ body }) => body)).toEqual([
 			{ model: 'aurora-omni-1', input },
 		]);
 	});

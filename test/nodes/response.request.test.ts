@@ -7,30 +7,30 @@ import {
 	createResponse,
 	generateImage,
 	itemsOf,
-	startStory,
-	type Story,
-	type StoryOptions,
+	startHarness,
+	type Harness,
+	type RunOptions,
 } from './arrange';
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
+	harness = await startHarness();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 /** Runs the node, item after item, and returns the bodies that it sent. */
-async function sent({ options, ...given }: IDataObject, run?: StoryOptions) {
+async function sent({ options, ...given }: IDataObject, run?: RunOptions) {
 	const inOrder = { concurrency: 1, ...(options as IDataObject) };
-	await story.text(createResponse({ ...given, options: inOrder }), run);
-	return story.gateway.requests.map(({ body }) => body as IDataObject);
+	await harness.text(createResponse({ ...given, options: inOrder }), run);
+	return harness.gateway.requests.map(({ body }) => body as IDataObject);
 }
 
 /** Runs the node over items that it refuses, and returns their errors. */
-async function refused(given: IDataObject, options: StoryOptions) {
+async function refused(given: IDataObject, options: RunOptions) {
 	const onError = 'continueRegularOutput';
-	const { items } = await story.text(createResponse(given), { onError, ...options });
-	expect(story.gateway.count()).toBe(0);
+	const { items } = await harness.text(createResponse(given), { onError, ...options });
+	expect(harness.gateway.count()).toBe(0);
 	return items.map(({ json }) => json.error);
 }
 
@@ -38,8 +38,8 @@ const BARE = { model: 'aurora-text-1', input: 'Hello there' };
 
 describe('What Response → Create sends', () => {
 	test('is model and input alone where nothing else is set', async () => {
-		await story.text(createResponse());
-		const [{ method, path, headers, body } = {}, ...others] = story.gateway.requests;
+		await harness.text(createResponse());
+		const [{ method, path, headers, body } = {}, ...others] = harness.gateway.requests;
 		expect({ method, path, body, others }).toEqual({
 			method: 'POST',
 			path: '/v1/responses',
@@ -91,7 +91,7 @@ describe('An option of Response → Create', () => {
 	});
 
 	test('reaches the gateway beside all others', async () => {
-		const stored = await story.text(createResponse({ options: { store: true } }));
+		const stored = await harness.text(createResponse({ options: { store: true } }));
 		const previous = stored.items[0]!.json.id as string;
 		const options = {
 			instructions: 'Be brief',
@@ -242,7 +242,7 @@ test('Input (JSON) may be a list as text or from an expression, or a text', asyn
 	const bodies = await sent(given, { items });
 	expect(bodies.map(({ input }) => input)).toEqual([list, list, 'Just words']);
 
-	story.gateway.requests.length = 0;
+	harness.gateway.requests.length = 0;
 	expect(await refused(given, { items: itemsOf({ input: '[{ "role": ]' }) })).toEqual([
 		expect.stringMatching(/^Input \(JSON\) is not valid JSON: /),
 	]);
@@ -360,13 +360,13 @@ describe('Messages', () => {
 	])('read a file on disk in pieces, each time once (%s)', async (binaryMode, references) => {
 		const storage = await storeBinaryOnDisk();
 		try {
-			const { items } = await story.image(generateImage());
+			const { items } = await harness.image(generateImage());
 			const data = items[0]!.binary!.data!;
 			expect(data.id).toMatch(/^filesystem/);
 			const url = dataUrl(await readBinary(data));
 			const streams = jest.spyOn(BinaryDataService.prototype, 'getAsStream');
 			const buffers = jest.spyOn(BinaryDataService.prototype, 'getAsBuffer');
-			story.gateway.requests.length = 0;
+			harness.gateway.requests.length = 0;
 			const item =
 				binaryMode === 'combined'
 					? { json: { data: { ...data } } }

@@ -7,15 +7,15 @@ import {
 	itemsOf,
 	numbered,
 	shown,
-	startStory,
-	type Story,
+	startHarness,
+	type Harness,
 } from './arrange';
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
-	story = await startStory();
+	harness = await startHarness();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 const streamed = (given: IDataObject = {}) => createResponse({ stream: true, ...given });
 
@@ -31,21 +31,21 @@ const delta = (text: string) =>
 
 describe('A streamed response', () => {
 	test('asks for a stream and gives the same item, and no chunk to a caller that takes none', async () => {
-		const whole = await story.text(createResponse());
-		const run = await story.text(streamed());
-		expect(story.gateway.requests.map(({ body }) => body)).toEqual([
+		const whole = await harness.text(createResponse());
+		const run = await harness.text(streamed());
+		expect(harness.gateway.requests.map(({ body }) => body)).toEqual([
 			BODY,
 			{ ...BODY, stream: true },
 		]);
-		expect(story.gateway.requests[1]?.headers.accept).toBe('text/event-stream, application/json');
+		expect(harness.gateway.requests[1]?.headers.accept).toBe('text/event-stream, application/json');
 		expect(comparable(run.items[0]?.json)).toEqual(comparable(whole.items[0]?.json));
 		expect(run.items[0]?.pairedItem).toEqual({ item: 0 });
 		expect(run.chunks).toEqual([]);
 	});
 
 	test('gives the final response untouched where Simplify is off', async () => {
-		const whole = await story.text(createResponse({ simplify: false }));
-		const run = await story.text(streamed({ simplify: false }));
+		const whole = await harness.text(createResponse({ simplify: false }));
+		const run = await harness.text(streamed({ simplify: false }));
 		expect(Object.keys(run.items[0]!.json).sort()).toEqual(
 			Object.keys(whole.items[0]!.json).sort(),
 		);
@@ -53,18 +53,18 @@ describe('A streamed response', () => {
 	});
 
 	test('that goes on for too long ends at Timeout, with its text in the error', async () => {
-		story.gateway.settings.deltaMs = 10_000;
+		harness.gateway.settings.deltaMs = 10_000;
 		const given = { prompt: '[[words:50]] Hi', options: { timeout: 45 } };
-		const run = await story.textError(streamed(given));
+		const run = await harness.textError(streamed(given));
 		expect(run.error.message).toMatch(/^The answer was not complete within 45 s/);
 		expect(shown(run).description).toMatch(/may have been executed and charged/);
 		const details = { retryable: false, partial_text: expect.stringMatching(/^w1/) as string };
 		expect(shown(run).context.details).toMatchObject(details);
-		expect(story.gateway.count()).toBe(1);
+		expect(harness.gateway.count()).toBe(1);
 	});
 
 	test('that breaks off is an error with the text so far', async () => {
-		story.gateway.settings.intercept = ({ res }) => ({
+		harness.gateway.settings.intercept = ({ res }) => ({
 			kind: 'take',
 			write: async () => {
 				res.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -72,14 +72,14 @@ describe('A streamed response', () => {
 				res.destroy();
 			},
 		});
-		const run = await story.textError(streamed());
+		const run = await harness.textError(streamed());
 		expect(run.error.message).toMatch(/^The connection was lost in the middle of the answer/);
 		expect(shown(run).context.details?.partial_text).toBe('Once upon');
-		expect(story.gateway.count()).toBe(1);
+		expect(harness.gateway.count()).toBe(1);
 	});
 
 	test('that fails leaves its text in the item where the node continues', async () => {
-		const { items } = await story.text(
+		const { items } = await harness.text(
 			streamed({ prompt: '={{ $json.say }} [[words:20]]', options: { concurrency: 1 } }),
 			{ items: itemsOf({ say: '[[fail]]' }, { say: 'Hi' }), onError: 'continueRegularOutput' },
 		);
@@ -101,14 +101,14 @@ describe('The connection of a stream', () => {
 	 */
 	function fallSilent(begun: (res: ServerResponse) => void = () => {}): Promise<void> {
 		return new Promise<void>((resolve) => {
-			story.gateway.settings.intercept = ({ res, gone }) => ({
+			harness.gateway.settings.intercept = ({ res, gone }) => ({
 				kind: 'take',
 				write: async () => {
 					gone.addEventListener('abort', () => resolve(), { once: true });
 					res.writeHead(200, { 'Content-Type': 'text/event-stream' });
 					await new Promise<void>((done) => res.write(delta('Once'), () => done()));
 					begun(res);
-					await story.time.gateway.sleep(3600_000, gone);
+					await harness.time.gateway.sleep(3600_000, gone);
 				},
 			});
 		});
@@ -116,13 +116,13 @@ describe('The connection of a stream', () => {
 
 	test('is closed by a cancel at once, in the middle of a silence', async () => {
 		const closed = fallSilent();
-		const before = story.time.now();
-		const signal = cancelledAfter(story.time, 12_000);
+		const before = harness.time.now();
+		const signal = cancelledAfter(harness.time, 12_000);
 		const options = { timeout: 3000, idleTimeout: 3000 };
-		const run = await story.textError(streamed({ options }), { signal });
+		const run = await harness.textError(streamed({ options }), { signal });
 		expect(run.error.message).toMatch(/^The execution was canceled/);
-		expect(story.time.now() - before).toBeLessThanOrEqual(13_000);
-		expect(story.gateway.count()).toBe(1);
+		expect(harness.time.now() - before).toBeLessThanOrEqual(13_000);
+		expect(harness.gateway.count()).toBe(1);
 		await closed;
 	});
 
@@ -131,7 +131,7 @@ describe('The connection of a stream', () => {
 		const closed = fallSilent((res) => {
 			reply = res;
 		});
-		const run = await story.textError(streamed({ options: { idleTimeout: 20 } }));
+		const run = await harness.textError(streamed({ options: { idleTimeout: 20 } }));
 		expect(run.error.message).toMatch(/^Nothing arrived for 20 s/);
 		reply?.write(': ping\n\n');
 		await closed;
@@ -139,7 +139,7 @@ describe('The connection of a stream', () => {
 
 	test('is closed after an error event, though the gateway goes on', async () => {
 		let left = false;
-		story.gateway.settings.intercept = ({ res, gone }) => ({
+		harness.gateway.settings.intercept = ({ res, gone }) => ({
 			kind: 'take',
 			write: async () => {
 				res.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -151,14 +151,14 @@ describe('The connection of a stream', () => {
 				left = true;
 			},
 		});
-		const run = await story.textError(streamed());
+		const run = await harness.textError(streamed());
 		expect(run.error.message).toBe('The model’s response failed: Enough');
 		while (!left) await new Promise(setImmediate);
 	});
 });
 
 describe('In an execution that streams to its caller', () => {
-	type Chunks = Awaited<ReturnType<Story['text']>>['chunks'];
+	type Chunks = Awaited<ReturnType<Harness['text']>>['chunks'];
 
 	/** The chunks of a run, each as `<item> <type> <content>`. */
 	const listed = (chunks: Chunks) =>
@@ -168,13 +168,13 @@ describe('In an execution that streams to its caller', () => {
 
 	/** Makes the gateway take its time over each piece, by item. */
 	function atSpeeds(pauseMs: (n: number) => number, before?: (piece: string) => void) {
-		story.gateway.settings.intercept = ({ stage, reply, record }) => {
+		harness.gateway.settings.intercept = ({ stage, reply, record }) => {
 			if (stage === 'before' || !reply?.stream) return undefined;
 			const { stream } = reply;
 			const n = Number(/\d+$/.exec((record.body as { input: string }).input)?.[0]);
 			reply.stream = async (write) =>
 				await stream(async (piece) => {
-					await story.time.gateway.sleep(pauseMs(n));
+					await harness.time.gateway.sleep(pauseMs(n));
 					before?.(piece);
 					await write(piece);
 				});
@@ -193,18 +193,18 @@ describe('In an execution that streams to its caller', () => {
 				}
 			},
 		);
-		const off = await story.text(createResponse(), { streaming: true, record });
+		const off = await harness.text(createResponse(), { streaming: true, record });
 		expect(heard).toBe('You said: Hello there');
-		const on = await story.text(streamed(), { streaming: true });
+		const on = await harness.text(streamed(), { streaming: true });
 		expect(listed(on.chunks)).toEqual(listed(off.chunks));
 		expect(comparable(on.items[0]?.json)).toEqual(comparable(off.items[0]?.json));
 		const stream = { ...BODY, stream: true };
-		expect(story.gateway.requests.map(({ body }) => body)).toEqual([stream, stream]);
+		expect(harness.gateway.requests.map(({ body }) => body)).toEqual([stream, stream]);
 	});
 
 	test('items at different speeds speak one after the other, and the output is in order', async () => {
 		atSpeeds((n) => [900, 10, 400, 100, 10, 600][n] ?? 0);
-		const run = await story.text(createResponse({ prompt: '=Tell me of number {{ $json.n }}' }), {
+		const run = await harness.text(createResponse({ prompt: '=Tell me of number {{ $json.n }}' }), {
 			items: numbered(6),
 			streaming: true,
 		});
@@ -229,7 +229,7 @@ describe('In an execution that streams to its caller', () => {
 	test('each item begins and ends once, failed ones with an error between', async () => {
 		const prompts = ['A', '[[error]] x', '', '[[bad-json]] x', '[[status:403]] x', 'B'];
 		const outputFormat = { format: { type: 'json_object' } };
-		const run = await story.text(
+		const run = await harness.text(
 			createResponse({ prompt: '={{ $json.say }}', options: { concurrency: 4, outputFormat } }),
 			{
 				items: itemsOf(...prompts.map((say) => ({ say }))),
@@ -257,7 +257,7 @@ describe('In an execution that streams to its caller', () => {
 
 	test('a failure that ends the node is told to the caller once, after the text', async () => {
 		const record = newRecord();
-		const run = await story.textError(createResponse({ prompt: '[[error]] [[words:9]] x' }), {
+		const run = await harness.textError(createResponse({ prompt: '[[error]] [[words:9]] x' }), {
 			streaming: true,
 			record,
 		});
@@ -269,11 +269,11 @@ describe('In an execution that streams to its caller', () => {
 	});
 
 	test('an empty piece is passed over, and a refusal is passed on', async () => {
-		const run = await story.text(createResponse({ prompt: '[[refuse]] x' }), { streaming: true });
+		const run = await harness.text(createResponse({ prompt: '[[refuse]] x' }), { streaming: true });
 		expect(run.chunks.map(({ content }) => content ?? '').join('')).toBe(
 			'I cannot help with that.',
 		);
-		story.gateway.settings.intercept = ({ res }) => ({
+		harness.gateway.settings.intercept = ({ res }) => ({
 			kind: 'take',
 			write: async () => {
 				res.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -282,7 +282,7 @@ describe('In an execution that streams to its caller', () => {
 				await Promise.resolve();
 			},
 		});
-		const next = await story.text(createResponse(), { streaming: true });
+		const next = await harness.text(createResponse(), { streaming: true });
 		expect(listed(next.chunks)).toEqual(['0 begin', '0 item Hi', '0 end']);
 	});
 
@@ -291,7 +291,7 @@ describe('In an execution that streams to its caller', () => {
 		record.chunks.push = () => {
 			throw new Error('The caller has left');
 		};
-		const run = await story.text(createResponse(), { streaming: true, record });
+		const run = await harness.text(createResponse(), { streaming: true, record });
 		expect(run.items[0]?.json.text).toBe('You said: Hello there');
 	});
 });

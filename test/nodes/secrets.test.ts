@@ -10,34 +10,34 @@ import {
 	getTask,
 	NOWHERE,
 	shown,
-	startStory,
+	startHarness,
 	submitted,
 	waitForTask,
-	type Story,
-	type StoryOptions,
+	type Harness,
+	type RunOptions,
 } from './arrange';
 
 /*
- * Each run of a story looks for the key in all that it left behind, whatever it is about: see
+ * Each run of a harness looks for the key in all that it left behind, whatever it is about: see
  * `startStory`. Here the other side does its best to get the key into there.
  */
 
-let story: Story;
+let harness: Harness;
 let key: string;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
-	key = story.access.apiKey;
+	harness = await startHarness();
+	key = harness.access.apiKey;
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
-const STEPS: Array<[string, (options?: StoryOptions) => Promise<FailedRun>]> = [
-	['Model → Get Many', async (options) => await story.textError(getModels(), options)],
-	['Response → Create', async (options) => await story.textError(createResponse(), options)],
-	['Image → Generate', async (options) => await story.imageError(generateImage(), options)],
-	['Image → Edit', async (options) => await story.imageError(editImage(), options)],
-	['Task → Get', async (options) => await story.imageError(getTask('t'), options)],
-	['Task → Wait', async (options) => await story.imageError(waitForTask('t'), options)],
+const STEPS: Array<[string, (options?: RunOptions) => Promise<FailedRun>]> = [
+	['Model → Get Many', async (options) => await harness.textError(getModels(), options)],
+	['Response → Create', async (options) => await harness.textError(createResponse(), options)],
+	['Image → Generate', async (options) => await harness.imageError(generateImage(), options)],
+	['Image → Edit', async (options) => await harness.imageError(editImage(), options)],
+	['Task → Get', async (options) => await harness.imageError(getTask('t'), options)],
+	['Task → Wait', async (options) => await harness.imageError(waitForTask('t'), options)],
 ];
 
 const REDACTED = '[API key]';
@@ -75,7 +75,7 @@ describe.each(STEPS)('A key that is echoed to %s', (_name, fail) => {
 			`${'x'.repeat(480)} ${key}`,
 		];
 		for (const text of forms) {
-			story.gateway.settings.intercept = () => ({
+			harness.gateway.settings.intercept = () => ({
 				kind: 'reply',
 				status: 400,
 				headers: { 'X-Request-ID': `req for ${key}` },
@@ -91,7 +91,7 @@ describe.each(STEPS)('A key that is echoed to %s', (_name, fail) => {
 
 	test('in another answer, or in a fault of the network, is in no error, log or output', async () => {
 		for (const [what, answer] of Object.entries(echoes())) {
-			story.gateway.settings.intercept = () => answer;
+			harness.gateway.settings.intercept = () => answer;
 			const { error, logs, uiMessages } = await fail();
 			expect([what, findSecret(key, error, logs, uiMessages)]).toEqual([what, []]);
 		}
@@ -108,46 +108,46 @@ describe.each(STEPS)('A key that is echoed to %s', (_name, fail) => {
 
 describe('A key that the gateway echoes', () => {
 	test('in an error is not in the error item either', async () => {
-		story.gateway.settings.intercept = () => reply(422, { error: { message: key, code: key } });
-		const run = await story.text(createResponse(), { onError: 'continueErrorOutput' });
+		harness.gateway.settings.intercept = () => reply(422, { error: { message: key, code: key } });
+		const run = await harness.text(createResponse(), { onError: 'continueErrorOutput' });
 
 		expect(findSecret(key, run.outputs)).toEqual([]);
 		expect(JSON.stringify(run.items)).toContain(REDACTED);
 	});
 
 	test('in the request ID of an answer is not in the output', async () => {
-		story.gateway.settings.intercept = ({ res }) => {
+		harness.gateway.settings.intercept = ({ res }) => {
 			res.setHeader('X-Request-ID', `req-${key}`);
 			return undefined;
 		};
-		const run = await story.text(createResponse());
+		const run = await harness.text(createResponse());
 		expect(run.items[0]?.json.request_id).toBe(`req-${REDACTED}`);
 	});
 });
 
 test('a picture at the gateway’s own origin is fetched without the key', async () => {
-	const task = await submitted(story);
-	await story.time.advance(6000);
-	story.gateway.settings.intercept = ({ reply: answer, route }) => {
+	const task = await submitted(harness);
+	await harness.time.advance(6000);
+	harness.gateway.settings.intercept = ({ reply: answer, route }) => {
 		if (answer && route === 'task') {
-			const { storageUrl, origin } = story.gateway;
+			const { storageUrl, origin } = harness.gateway;
 			answer.body = String(answer.body).replaceAll(storageUrl, origin);
 		}
 		return undefined;
 	};
-	await story.imageError(getTask(task.id));
+	await harness.imageError(getTask(task.id));
 
-	const fetched = story.gateway.requests.filter(({ path }) => path.startsWith('/images/'));
+	const fetched = harness.gateway.requests.filter(({ path }) => path.startsWith('/images/'));
 	expect(fetched).toHaveLength(1);
 	expect(fetched[0]?.headers.authorization).toBeUndefined();
 });
 
 test('the key travels in the Authorization header alone', async () => {
-	await story.text(getModels());
-	await story.text(createResponse());
-	await story.image(generateImage());
+	await harness.text(getModels());
+	await harness.text(createResponse());
+	await harness.image(generateImage());
 
-	for (const { headers, path, body } of story.gateway.requests) {
+	for (const { headers, path, body } of harness.gateway.requests) {
 		const { authorization, ...others } = headers;
 		expect(authorization).toBe(`Bearer ${key}`);
 		expect(findSecret(key, others, path, body)).toEqual([]);

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { errorReply } from '../../gateway';
-import { createResponse, generateImage, numbered, startStory, type Story } from './arrange';
+import { createResponse, generateImage, numbered, startHarness, type Harness } from './arrange';
 
 /*
  * A gateway that takes only so many at once, and more items than that side by side. Who was refused
@@ -11,10 +11,10 @@ const KEY = 'mak-test-few-at-once-0101';
 const PROMPT = '=Number {{ $json.n }}';
 const access = { apiKey: KEY };
 
-let story: Story;
-afterEach(async () => await story.close());
+let harness: Harness;
+afterEach(async () => await harness.close());
 
-const minutes = (since: number) => (story.time.now() - since) / 60_000;
+const minutes = (since: number) => (harness.time.now() - since) / 60_000;
 
 test.each<[concurrency: number, taskSeconds: number, retryAfter: string, refusals: number]>([
 	[12, 6, '1', 8],
@@ -25,7 +25,7 @@ test.each<[concurrency: number, taskSeconds: number, retryAfter: string, refusal
 ])(
 	'12 images, %i side by side, all arrive where 4 at once are taken: %i s each, Retry-After: %s',
 	async (concurrency, taskSeconds, retryAfter, refusals) => {
-		story = await startStory({
+		harness = await startHarness({
 			taskSeconds,
 			keys: { few: { key: KEY, maxConcurrentTasks: 4 } },
 			intercept: ({ stage, reply }) => {
@@ -33,10 +33,10 @@ test.each<[concurrency: number, taskSeconds: number, retryAfter: string, refusal
 				return undefined;
 			},
 		});
-		const { gateway, time } = story;
+		const { gateway, time } = harness;
 		const began = time.now();
 		const options = { concurrency, maxWait: 3600, pollInterval: Math.ceil(taskSeconds / 3) };
-		const { items } = await story.image(
+		const { items } = await harness.image(
 			generateImage({ prompt: PROMPT, downloadImages: false, options }),
 			{ items: numbered(12), access },
 		);
@@ -51,22 +51,22 @@ test.each<[concurrency: number, taskSeconds: number, retryAfter: string, refusal
 );
 
 test('a place is free as soon as the task is over, not after its picture is downloaded', async () => {
-	story = await startStory({
+	harness = await startHarness({
 		keys: { few: { key: KEY, maxConcurrentTasks: 1 } },
 		storageIntercept: async ({ stage }) => {
-			if (stage === 'before') await story.time.gateway.sleep(50_000);
+			if (stage === 'before') await harness.time.gateway.sleep(50_000);
 			return undefined;
 		},
 	});
-	const began = story.time.now();
-	await story.image(generateImage({ prompt: PROMPT }), { items: numbered(2), access });
+	const began = harness.time.now();
+	await harness.image(generateImage({ prompt: PROMPT }), { items: numbered(2), access });
 
-	expect((story.time.now() - began) / 1000).toBe(6 + 6 + 50);
+	expect((harness.time.now() - began) / 1000).toBe(6 + 6 + 50);
 });
 
 describe('20 responses', () => {
 	const ask = async (given: IDataObject = {}) =>
-		await story.text(
+		await harness.text(
 			createResponse({ prompt: PROMPT, options: { concurrency: 10, timeout: 900 }, ...given }),
 			{ items: numbered(20), access },
 		);
@@ -75,17 +75,17 @@ describe('20 responses', () => {
 		'all arrive where 3 at once are taken (streamed: %s)',
 		async (stream) => {
 			let refused = 0;
-			story = await startStory({
+			harness = await startHarness({
 				keys: { few: { key: KEY } },
 				responseMs: 20_000,
 				deltaMs: 1000,
 				intercept: ({ stage }) => {
-					if (stage !== 'before' || story.gateway.inFlight <= 3) return undefined;
+					if (stage !== 'before' || harness.gateway.inFlight <= 3) return undefined;
 					refused++;
 					return errorReply(429, { retryAfter: 2 });
 				},
 			});
-			const began = story.time.now();
+			const began = harness.time.now();
 
 			expect((await ask({ stream })).items).toHaveLength(20);
 			expect(refused).toBeGreaterThan(0);
@@ -96,8 +96,8 @@ describe('20 responses', () => {
 	);
 
 	test('all arrive where 8 a minute are taken, in no more minutes than that takes', async () => {
-		story = await startStory({ keys: { few: { key: KEY, requestsPerMinute: 8 } } });
-		const began = story.time.now();
+		harness = await startHarness({ keys: { few: { key: KEY, requestsPerMinute: 8 } } });
+		const began = harness.time.now();
 
 		expect((await ask()).items).toHaveLength(20);
 		expect(minutes(began)).toBeLessThanOrEqual(2);

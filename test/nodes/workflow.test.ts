@@ -9,17 +9,17 @@ import {
 	imageNode,
 	itemsOf,
 	numbered,
-	startStory,
+	startHarness,
 	textNode,
-	type Story,
+	type Harness,
 } from './arrange';
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
+	harness = await startHarness();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 type Settings = Pick<Partial<INode>, 'onError' | 'retryOnFail'>;
 type Placed = Settings & { name: string; type: string; parameters: IDataObject };
@@ -51,15 +51,15 @@ async function runChain(items: INodeExecutionData[], ...chain: Placed[]) {
 			),
 		},
 		nodeTypes: {
-			'n8n-nodes-model-access.modelAccess': textNode(story.time),
-			'n8n-nodes-model-access.modelAccessImage': imageNode(story.time),
+			'n8n-nodes-model-access.modelAccess': textNode(harness.time),
+			'n8n-nodes-model-access.modelAccessImage': imageNode(harness.time),
 		},
 		triggerItems: items,
-		credentials: { modelAccessApi: { ...story.access } },
+		credentials: { modelAccessApi: { ...harness.access } },
 		credentialTypes: [new ModelAccessApi()],
-		time: story.time,
+		time: harness.time,
 	});
-	expectNoSecret(story.access.apiKey, run.data, run.logs, run.uiMessages, run.error);
+	expectNoSecret(harness.access.apiKey, run.data, run.logs, run.uiMessages, run.error);
 	return run;
 }
 
@@ -94,7 +94,7 @@ test('two items and two nodes with the same request each get a picture of their 
 
 	const ids = [...run.items('First'), ...run.items('Second')].map(({ json }) => json.task_id);
 	expect(new Set(ids).size).toBe(4);
-	expect(story.gateway.tasks).toHaveLength(4);
+	expect(harness.gateway.tasks).toHaveLength(4);
 });
 
 describe('With n8n’s own setting on a node', () => {
@@ -112,7 +112,7 @@ describe('With n8n’s own setting on a node', () => {
 				error_details: {
 					http_status: 429,
 					type: 'image_generation_error',
-					task_id: story.gateway.tasks.find(({ failure }) => failure)?.id,
+					task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
 					retryable: true,
 					advice: expect.stringMatching(/submit a new task/) as string,
 				},
@@ -123,7 +123,7 @@ describe('With n8n’s own setting on a node', () => {
 	// What else a second try takes up is in image.resume.test.ts.
 	test('Retry On Fail: a node that does not wait returns the task of the try before', async () => {
 		let refusals = 1;
-		story.gateway.settings.intercept = ({ record, stage }) =>
+		harness.gateway.settings.intercept = ({ record, stage }) =>
 			stage === 'before' && (record.body as IDataObject).prompt === 'bad' && refusals-- > 0
 				? { kind: 'delay', ms: 1000, then: errorReply(400) }
 				: undefined;
@@ -134,9 +134,9 @@ describe('With n8n’s own setting on a node', () => {
 		const run = await runChain(numbered(2), draw('Draw', parameters, { retryOnFail: true }));
 
 		expect(run.error).toBeUndefined();
-		expect(story.gateway.tasks).toHaveLength(2);
+		expect(harness.gateway.tasks).toHaveLength(2);
 		expect(run.items('Draw')[0]?.json).toMatchObject({
-			task_id: story.gateway.tasks[0]?.id,
+			task_id: harness.gateway.tasks[0]?.id,
 			status: 'processing',
 			retry_after: 3,
 		});

@@ -6,20 +6,20 @@ import {
 	generateImage,
 	getModels,
 	getTask,
-	startStory,
+	startHarness,
 	submitted,
 	waitForTask,
-	type Story,
+	type Harness,
 } from '../nodes/arrange';
 import { storeBinaryInMemory } from '../../scripts/engine/index';
 import { examples, rows, section } from './readme';
 
-let story: Story;
+let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();
-	story = await startStory();
+	harness = await startHarness();
 });
-afterEach(async () => await story.close());
+afterEach(async () => await harness.close());
 
 /** Without what differs from run to run. */
 const tidy = (json: unknown) =>
@@ -31,7 +31,7 @@ const tidy = (json: unknown) =>
 
 /** What a response gives is told by its request, but for IDs. */
 const expectResponse = async (given: IDataObject, shown: unknown, items?: INodeExecutionData[]) => {
-	const run = await story.text(createResponse(given), items && { items });
+	const run = await harness.text(createResponse(given), items && { items });
 	expect(tidy(run.items[0]?.json)).toEqual(tidy(shown));
 	expect(run.items[0]?.json.usage).toMatchObject((shown as IDataObject).usage as IDataObject);
 };
@@ -39,7 +39,7 @@ const expectResponse = async (given: IDataObject, shown: unknown, items?: INodeE
 test('the README shows what comes of Response → Create: simplified and raw', async () => {
 	const [simplified, raw] = examples(section('Response → Create'));
 	await expectResponse({ prompt: 'Write an image prompt for a lighthouse at dusk' }, simplified);
-	const run = await story.text(createResponse({ simplify: false }));
+	const run = await harness.text(createResponse({ simplify: false }));
 	expect(tidy(run.items[0]?.json)).toMatchObject(tidy(raw));
 });
 
@@ -57,7 +57,7 @@ test('the README shows what comes of each kind of input: a text, messages with a
 	await expectResponse({ inputType: 'messages', messages: { message } }, conversation);
 	const seen = [{ role: 'user', type: 'image', text: 'What is in this picture?' }];
 	const given = { inputType: 'messages', messages: { message: seen } };
-	await expectResponse(given, picture, (await story.image(generateImage())).items);
+	await expectResponse(given, picture, (await harness.image(generateImage())).items);
 
 	const [input, ofJson] = examples(section('JSON'));
 	await expectResponse({ inputType: 'json', inputJson: JSON.stringify(input) }, ofJson);
@@ -76,17 +76,17 @@ test('the README shows what comes of tools, of the turn after, and of pictures t
 	const options = { tools: JSON.stringify(tools) };
 	await expectResponse({ prompt: 'Bergen', options }, shown);
 	const inputJson = JSON.stringify(next);
-	const run = await story.text(createResponse({ inputType: 'json', inputJson, options }));
+	const run = await harness.text(createResponse({ inputType: 'json', inputJson, options }));
 	expect(run.items[0]?.json.text).toContain('Rain, 9 degrees');
 
 	const [, tool] = /`(\[\{ "type": "image_generation" \}\])`/.exec(section('Pictures out'))!;
 	const drawing = { model: byId('aurora-omni-1'), options: { tools: tool } };
-	const { items } = await story.text(createResponse(drawing));
+	const { items } = await harness.text(createResponse(drawing));
 	expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data']);
 });
 
 test('the README shows what comes of Model → Get Many', async () => {
-	const run = await story.text(getModels({ options: { search: 'image' } }));
+	const run = await harness.text(getModels({ options: { search: 'image' } }));
 	expect(run.items[0]?.json).toEqual(examples(section('Model → Get Many'))[0]);
 });
 
@@ -98,14 +98,14 @@ test.each<[string, (taskId: string) => IDataObject[]]>([
 ])(
 	'the README shows what comes of %s, by its fields: IDs and times differ from run to run',
 	async (heading, given) => {
-		const { id } = await submitted(story);
+		const { id } = await submitted(harness);
 		const fieldsOf = (json: unknown): string[] =>
 			Object.entries(json as IDataObject).flatMap(([key, value]) => [
 				key,
 				...Object.keys(Object(value ?? {}) as object).filter((inner) => !/^\d+$/.test(inner)),
 			]);
 		for (const [index, parameters] of given(id).entries()) {
-			const run = await story.image(parameters);
+			const run = await harness.image(parameters);
 			const shown = examples(section(heading))[index];
 			expect(fieldsOf(shown)).toEqual(fieldsOf(run.items[0]?.json));
 		}
@@ -113,9 +113,9 @@ test.each<[string, (taskId: string) => IDataObject[]]>([
 );
 
 test('the README shows what comes of an item that failed', async () => {
-	const run = await story.image(generateImage(), {
+	const run = await harness.image(generateImage(), {
 		onError: 'continueRegularOutput',
-		access: { apiKey: story.gateway.keys.textOnly },
+		access: { apiKey: harness.gateway.keys.textOnly },
 	});
 	const [shown] = examples(section('The three choices')) as Array<{ error_details: object }>;
 	expect(run.items[0]?.json).toEqual({

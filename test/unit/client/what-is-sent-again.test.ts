@@ -169,8 +169,8 @@ test('whatever happens before, nothing that may have been executed is sent again
 			fc.constantFrom(...KINDS),
 			fc.array(fc.constantFrom(...outcomes), { minLength: 1, maxLength: 8 }),
 			fc.nat(6),
-			async (kind, story, maxRetries) => {
-				const script = [...story.map(({ exchange }) => exchange), reply(400)];
+			async (kind, harness, maxRetries) => {
+				const script = [...harness.map(({ exchange }) => exchange), reply(400)];
 				const { client, sent } = arrange(script, { maxRetries });
 				// Time need not be driven: without chance no wait takes time.
 				client.time = { now: () => START, random: () => 0, sleep: async () => {} };
@@ -180,7 +180,7 @@ test('whatever happens before, nothing that may have been executed is sent again
 				let internalErrors = 0;
 				for (const exchange of script) {
 					expected++;
-					const rule = story[expected - 1]?.then[KINDS.indexOf(kind)] ?? 'end';
+					const rule = harness[expected - 1]?.then[KINDS.indexOf(kind)] ?? 'end';
 					if ('status' in exchange && exchange.status === 500) internalErrors++;
 					if (rule === 'end' || (rule === 'once' && internalErrors > 1)) break;
 					if (expected > maxRetries) break;

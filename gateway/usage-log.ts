@@ -58,7 +58,7 @@ export interface RequestFilter {
 }
 
 /** Everything that happened at a gateway, in order. */
-export class Books {
+export class UsageLog {
 	readonly requests: RequestRecord[] = [];
 	readonly storageRequests: StorageRecord[] = [];
 	readonly tasks: ImageTask[] = [];
