@@ -3,7 +3,9 @@
  * Tests run in this order and end with the first failure: those that are about the file stand first.
  */
 export const FILES: Record<string, string[]> = {
-	'nodes/shared/api/http/retry': ['unit/client/{what-is-sent-again,waits-before-sending-again}'],
+	'nodes/shared/api/http/retry': [
+		'unit/client/{what-is-sent-again,waits-before-sending-again,cancel}',
+	],
 	'nodes/shared/api/http/request': [
 		'unit/client/{what-is-sent-again,waits-before-sending-again,cancel,what-a-body-says}',
 		'unit/client/{rate-limit-queue,streamed-response,stream-failures}',

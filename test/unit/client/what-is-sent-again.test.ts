@@ -118,7 +118,7 @@ test('no reply is a doubt but one of the kinds that the retry table marks', () =
 	const doubts = RETRY_TABLE.filter(({ executed }) => executed === 'maybe');
 	expect(doubts.map(({ outcome }) => outcome)).toEqual(['internalError', 'inDoubt']);
 	expect(RETRY_TABLE.filter(({ executed }) => executed === 'no')).toHaveLength(4);
-	expect(statusOutcome(500)).toBe('internalError');
+	expect([500, 429].map(statusOutcome)).toEqual(['internalError', 'rateLimited']);
 });
 
 test('the error names what is known of a fault', async () => {
