@@ -98,7 +98,7 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'Neither text is a date.',
 		},
 	]),
-	...inFile('nodes/shared/api/errors/errors', [
+	...inFile('nodes/shared/api/errors/sanitize', [
 		{
 			line: String.raw`.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')`,
 			changes: [
@@ -126,17 +126,12 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'The reading ends by the same signal, and the connection is closed then too.',
 		},
 		{
-			line: 'if (/^[{<]/.test(head.trimStart())) {',
-			changes: [['head.trimStart()', 'head.trimEnd()']],
-			reason: 'The text begins by no white space.',
-		},
-		{
-			line: "reply: { status, headers, body: '' },",
+			line: "const reply = { status, headers, body: '' };",
 			changes: [["''", '"Stryker was here!"']],
 			reason: 'The JSON is known, so nobody reads the body.',
 		},
 		{
-			line: "const isStream = /event-stream/i.test(header(reply.headers, 'content-type') ?? '');",
+			line: "const contentType = header(this.reply.headers, 'content-type') ?? '';",
 			changes: [["''", '"Stryker was here!"']],
 			reason: 'Neither text names a stream.',
 		},
@@ -168,6 +163,36 @@ export const EQUIVALENT: EquivalentMutant[] = [
 				'this.pieces.length < PIECES_AT_ONCE',
 			].map((replacement) => ['this.pieces.length >= PIECES_AT_ONCE', replacement]),
 			reason: 'When pieces are joined is a question of time and memory: large-streams.test.ts.',
+		},
+	]),
+	...inFile('nodes/shared/api/http/rate-limit-queue', [
+		{
+			line: 'private line: QueueEntry[] = [];',
+			changes: [['[]', '["Stryker was here"]']],
+			reason: 'A text in the line has no state and was not refused, so it is never found.',
+		},
+		{
+			line: 'next.onAdmitted?.();',
+			changes: [['next.onAdmitted?.()', 'next.onAdmitted()']],
+			reason: 'A slot that waits has entered, and entering sets the function.',
+		},
+		{
+			line: 'this.inside += Number(after === State.Inside) - Number(before === State.Inside);',
+			changes: [
+				[
+					'this.inside += Number(after === State.Inside) - Number(before === State.Inside)',
+					'this.inside -= Number(after === State.Inside) - Number(before === State.Inside)',
+				],
+			],
+			reason: 'The number is only compared with 0.',
+		},
+		{
+			line: 'if (isInLine(after) && !isInLine(before)) this.line.push(slot);',
+			changes: [
+				['isInLine(after) && !isInLine(before)', 'true'],
+				['isInLine(after) && !isInLine(before)', 'isInLine(after) || !isInLine(before)'],
+			],
+			reason: 'A slot that stands twice in the line counts once, at its first place.',
 		},
 	]),
 	...inFile('nodes/shared/api/http/retry', [
