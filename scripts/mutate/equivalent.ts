@@ -98,6 +98,25 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'Neither text is a date.',
 		},
 	]),
+	...inFile('nodes/shared/api/images/download', [
+		{
+			line: 'if (size < announced && !end.hasEnded) throw incomplete(size, announced);',
+			changes: [['size < announced', 'size <= announced']],
+			reason: 'A file of the announced size has returned before.',
+		},
+		{
+			line: 'return /^https?:$/.test(parsed.protocol) ? parsed : undefined;',
+			changes: [['/^https?:$/', '/^https?:/']],
+			reason: 'The protocol of a URL has one colon, at its end.',
+		},
+	]),
+	...inFile('nodes/shared/api/images/download-failure', [
+		{
+			line: "const contentType = header(headers, 'content-type') ?? '';",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names a type.',
+		},
+	]),
 	...inFile('nodes/shared/api/errors/sanitize', [
 		{
 			line: String.raw`.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')`,
