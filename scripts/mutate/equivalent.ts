@@ -155,6 +155,44 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'Neither text names a stream.',
 		},
 	]),
+	...inFile('nodes/shared/api/responses/stream-errors', [
+		{
+			line: "if (watch.expired === 'idle') return silent(client, watch);",
+			changes: [
+				["watch.expired === 'idle'", 'false'],
+				["'idle'", '""'],
+			],
+			reason:
+				'The error is that of the time-out then, and isSilent says the same on the next line.',
+		},
+	]),
+	...inFile('nodes/shared/api/responses/structured-output', [
+		{
+			line: '} catch {',
+			changes: [
+				[
+					'{ // A reference that leads nowhere, or a pattern that is none: the answer is not at fault. return undefined; }',
+					'{}',
+				],
+			],
+			reason: 'A function without return gives undefined too.',
+		},
+		{
+			line: "if (/draft-04/.test($schema ?? '')) return '4';",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names a draft.',
+		},
+		{
+			line: "return /draft-0[67]/.test($schema ?? '') ? '7' : '2020-12';",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names a draft.',
+		},
+		{
+			line: "return /draft-0[67]/.test($schema ?? '') ? '7' : '2020-12';",
+			changes: [["'2020-12'", '""']],
+			reason: 'The library knows the drafts 4 and 7, and takes every other name for a later one.',
+		},
+	]),
 	...inFile('nodes/shared/api/responses/response-accumulator', [
 		{
 			line: 'default:',
