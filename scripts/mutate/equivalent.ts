@@ -145,6 +145,11 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'The reading ends by the same signal, and the connection is closed then too.',
 		},
 		{
+			line: "const isText = (pieces: readonly string[]) => (pieces.at(-1) ?? '').trimStart() !== '';",
+			changes: [["(pieces.at(-1) ?? '').trimStart()", "(pieces.at(-1) ?? '').trimEnd()"]],
+			reason: 'Either leaves nothing of white space, and something of all else.',
+		},
+		{
 			line: "const reply = { status, headers, body: '' };",
 			changes: [["''", '"Stryker was here!"']],
 			reason: 'The JSON is known, so nobody reads the body.',
@@ -195,9 +200,14 @@ export const EQUIVALENT: EquivalentMutant[] = [
 	]),
 	...inFile('nodes/shared/api/responses/response-accumulator', [
 		{
-			line: 'default:',
-			changes: [['default: return undefined;', 'default:']],
-			reason: 'A function without return gives undefined too.',
+			line: "const handler = ResponseAccumulator.HANDLERS.get(getKind(event, fields) ?? '');",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text is a kind of event.',
+		},
+		{
+			line: "return { kind: 'response', response };",
+			changes: [["'response'", '""']],
+			reason: 'The reader looks for the kind "error" alone.',
 		},
 		{
 			line: 'const goesOn = growing?.item === item && growing.index === index && growing.kind === kind;',
