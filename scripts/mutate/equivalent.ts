@@ -98,6 +98,20 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'Neither text is a date.',
 		},
 	]),
+	...inFile('nodes/shared/api/images/submit-task', [
+		{
+			line: "parseTaskPath(header(reply.headers, 'location') ?? '');",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text is the address of a task.',
+		},
+	]),
+	...inFile('nodes/shared/api/images/task-id', [
+		{
+			line: '} catch {',
+			changes: [['{ return undefined; }', '{}']],
+			reason: 'A function without return gives undefined too.',
+		},
+	]),
 	...inFile('nodes/shared/api/images/download', [
 		{
 			line: 'if (size < announced && !end.hasEnded) throw incomplete(size, announced);',
