@@ -112,6 +112,21 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'A function without return gives undefined too.',
 		},
 	]),
+	...inFile('nodes/shared/api/images/task-errors', [
+		{
+			line: 'const meaning = http_status !== undefined && http_status >= 400 && statusMeaning(http_status);',
+			changes: [['http_status !== undefined', 'true']],
+			reason: 'The comparison of undefined with a number is false too.',
+		},
+		{
+			line: "const outcome = http_status !== undefined ? statusOutcome(http_status) : 'refused';",
+			changes: [
+				['http_status !== undefined', 'true'],
+				["'refused'", '""'],
+			],
+			reason: 'Only the outcomes of 429 and 503 are looked for, and no status is neither.',
+		},
+	]),
 	...inFile('nodes/shared/api/images/download', [
 		{
 			line: 'if (size < announced && !end.hasEnded) throw incomplete(size, announced);',
