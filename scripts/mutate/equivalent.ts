@@ -146,6 +146,13 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'Neither text names a type.',
 		},
 	]),
+	...inFile('nodes/shared/api/errors/from-reply', [
+		{
+			line: String.raw`/\bhtml\b/i.test(header(reply.headers, 'content-type') ?? '') ||`,
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names HTML.',
+		},
+	]),
 	...inFile('nodes/shared/api/errors/sanitize', [
 		{
 			line: String.raw`.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')`,

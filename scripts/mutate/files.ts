@@ -18,7 +18,9 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/images/task-errors': ['unit/client/task-{wait,poll}'],
 	'nodes/shared/api/images/download-failure': ['unit/client/image-download'],
 	'nodes/shared/api/images/download': ['unit/client/image-download'],
-	'nodes/shared/api/errors/from-reply': ['unit/client/{what-is-sent-again,what-a-body-says}'],
+	'nodes/shared/api/errors/from-reply': [
+		'unit/client/{what-is-sent-again,what-a-body-says,cancel}',
+	],
 	'nodes/shared/api/http/retry-after': ['unit/client/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/api/http/transport': ['unit/client/error-codes'],
 	'nodes/shared/api/responses/event-stream': ['unit/client/{stream-forms,streamed-response}'],

@@ -44,6 +44,7 @@ describe('an error’s body', () => {
 		['fields of other types', { error: { type: 5, code: {}, message: 'm' } }, ': m', {}],
 		['text', 'upstream connect error', ': upstream connect error', {}],
 		['text about <html>', 'no <html> here', ': no <html> here', {}],
+		['HTML far behind white space', `${' '.repeat(1000)}<html>`, ': <html>', {}],
 		['broken JSON', '{"error":{"mess', ': {"error":{"mess', {}],
 		['nothing', '', '', {}],
 		['white space', ' \r\n ', '', {}],

@@ -72,6 +72,7 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 		expect(error.message).toMatch(title);
 		const doubt = executed === 'maybe' ? DOUBT[kind] : '';
 		expect(error.details.advice.slice(0, doubt.length)).toBe(doubt);
+		if (doubt !== '') expect(error.details.advice).toMatch(/ it again\. \S/);
 		const rest = error.details.advice.slice(doubt.length).replace(/^ .*? again\. /, '');
 		expect(rest).toMatch(advice);
 		expect(rest).not.toContain('charged');
