@@ -98,7 +98,62 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'Neither text is a date.',
 		},
 	]),
-	...inFile('nodes/shared/api/errors/errors', [
+	...inFile('nodes/shared/api/images/submit-task', [
+		{
+			line: "parseTaskPath(header(reply.headers, 'location') ?? '');",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text is the address of a task.',
+		},
+	]),
+	...inFile('nodes/shared/api/images/task-id', [
+		{
+			line: '} catch {',
+			changes: [['{ return undefined; }', '{}']],
+			reason: 'A function without return gives undefined too.',
+		},
+	]),
+	...inFile('nodes/shared/api/images/task-errors', [
+		{
+			line: 'const meaning = http_status !== undefined && http_status >= 400 && statusMeaning(http_status);',
+			changes: [['http_status !== undefined', 'true']],
+			reason: 'The comparison of undefined with a number is false too.',
+		},
+		{
+			line: "const outcome = http_status !== undefined ? statusOutcome(http_status) : 'refused';",
+			changes: [
+				['http_status !== undefined', 'true'],
+				["'refused'", '""'],
+			],
+			reason: 'Only the outcomes of 429 and 503 are looked for, and no status is neither.',
+		},
+	]),
+	...inFile('nodes/shared/api/images/download', [
+		{
+			line: 'if (size < announced && !end.hasEnded) throw incomplete(size, announced);',
+			changes: [['size < announced', 'size <= announced']],
+			reason: 'A file of the announced size has returned before.',
+		},
+		{
+			line: 'return /^https?:$/.test(parsed.protocol) ? parsed : undefined;',
+			changes: [['/^https?:$/', '/^https?:/']],
+			reason: 'The protocol of a URL has one colon, at its end.',
+		},
+	]),
+	...inFile('nodes/shared/api/images/download-failure', [
+		{
+			line: "const contentType = header(headers, 'content-type') ?? '';",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names a type.',
+		},
+	]),
+	...inFile('nodes/shared/api/errors/from-reply', [
+		{
+			line: String.raw`/\bhtml\b/i.test(header(reply.headers, 'content-type') ?? '') ||`,
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names HTML.',
+		},
+	]),
+	...inFile('nodes/shared/api/errors/sanitize', [
 		{
 			line: String.raw`.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')`,
 			changes: [
@@ -126,26 +181,69 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'The reading ends by the same signal, and the connection is closed then too.',
 		},
 		{
-			line: 'if (/^[{<]/.test(head.trimStart())) {',
-			changes: [['head.trimStart()', 'head.trimEnd()']],
-			reason: 'The text begins by no white space.',
+			line: "const isText = (pieces: readonly string[]) => (pieces.at(-1) ?? '').trimStart() !== '';",
+			changes: [["(pieces.at(-1) ?? '').trimStart()", "(pieces.at(-1) ?? '').trimEnd()"]],
+			reason: 'Either leaves nothing of white space, and something of all else.',
 		},
 		{
-			line: "reply: { status, headers, body: '' },",
+			line: "const reply = { status, headers, body: '' };",
 			changes: [["''", '"Stryker was here!"']],
 			reason: 'The JSON is known, so nobody reads the body.',
 		},
 		{
-			line: "const isStream = /event-stream/i.test(header(reply.headers, 'content-type') ?? '');",
+			line: "const contentType = header(this.reply.headers, 'content-type') ?? '';",
 			changes: [["''", '"Stryker was here!"']],
 			reason: 'Neither text names a stream.',
 		},
 	]),
+	...inFile('nodes/shared/api/responses/stream-errors', [
+		{
+			line: "if (watch.expired === 'idle') return silent(client, watch);",
+			changes: [
+				["watch.expired === 'idle'", 'false'],
+				["'idle'", '""'],
+			],
+			reason:
+				'The error is that of the time-out then, and isSilent says the same on the next line.',
+		},
+	]),
+	...inFile('nodes/shared/api/responses/structured-output', [
+		{
+			line: '} catch {',
+			changes: [
+				[
+					'{ // A reference that leads nowhere, or a pattern that is none: the answer is not at fault. return undefined; }',
+					'{}',
+				],
+			],
+			reason: 'A function without return gives undefined too.',
+		},
+		{
+			line: "if (/draft-04/.test($schema ?? '')) return '4';",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names a draft.',
+		},
+		{
+			line: "return /draft-0[67]/.test($schema ?? '') ? '7' : '2020-12';",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names a draft.',
+		},
+		{
+			line: "return /draft-0[67]/.test($schema ?? '') ? '7' : '2020-12';",
+			changes: [["'2020-12'", '""']],
+			reason: 'The library knows the drafts 4 and 7, and takes every other name for a later one.',
+		},
+	]),
 	...inFile('nodes/shared/api/responses/response-accumulator', [
 		{
-			line: 'default:',
-			changes: [['default: return undefined;', 'default:']],
-			reason: 'A function without return gives undefined too.',
+			line: "const handler = ResponseAccumulator.HANDLERS.get(getKind(event, fields) ?? '');",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text is a kind of event.',
+		},
+		{
+			line: "return { kind: 'response', response };",
+			changes: [["'response'", '""']],
+			reason: 'The reader looks for the kind "error" alone.',
 		},
 		{
 			line: 'const goesOn = growing?.item === item && growing.index === index && growing.kind === kind;',
@@ -168,6 +266,36 @@ export const EQUIVALENT: EquivalentMutant[] = [
 				'this.pieces.length < PIECES_AT_ONCE',
 			].map((replacement) => ['this.pieces.length >= PIECES_AT_ONCE', replacement]),
 			reason: 'When pieces are joined is a question of time and memory: large-streams.test.ts.',
+		},
+	]),
+	...inFile('nodes/shared/api/http/rate-limit-queue', [
+		{
+			line: 'private line: QueueEntry[] = [];',
+			changes: [['[]', '["Stryker was here"]']],
+			reason: 'A text in the line has no state and was not refused, so it is never found.',
+		},
+		{
+			line: 'next.onAdmitted?.();',
+			changes: [['next.onAdmitted?.()', 'next.onAdmitted()']],
+			reason: 'A slot that waits has entered, and entering sets the function.',
+		},
+		{
+			line: 'this.inside += Number(after === State.Inside) - Number(before === State.Inside);',
+			changes: [
+				[
+					'this.inside += Number(after === State.Inside) - Number(before === State.Inside)',
+					'this.inside -= Number(after === State.Inside) - Number(before === State.Inside)',
+				],
+			],
+			reason: 'The number is only compared with 0.',
+		},
+		{
+			line: 'if (isInLine(after) && !isInLine(before)) this.line.push(slot);',
+			changes: [
+				['isInLine(after) && !isInLine(before)', 'true'],
+				['isInLine(after) && !isInLine(before)', 'isInLine(after) || !isInLine(before)'],
+			],
+			reason: 'A slot that stands twice in the line counts once, at its first place.',
 		},
 	]),
 	...inFile('nodes/shared/api/http/retry', [

@@ -3,7 +3,9 @@
  * Tests run in this order and end with the first failure: those that are about the file stand first.
  */
 export const FILES: Record<string, string[]> = {
-	'nodes/shared/api/http/retry': ['unit/client/{what-is-sent-again,waits-before-sending-again}'],
+	'nodes/shared/api/http/retry': [
+		'unit/client/{what-is-sent-again,waits-before-sending-again,cancel}',
+	],
 	'nodes/shared/api/http/request': [
 		'unit/client/{what-is-sent-again,waits-before-sending-again,cancel,what-a-body-says}',
 		'unit/client/{rate-limit-queue,streamed-response,stream-failures}',
@@ -16,7 +18,9 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/images/task-errors': ['unit/client/task-{wait,poll}'],
 	'nodes/shared/api/images/download-failure': ['unit/client/image-download'],
 	'nodes/shared/api/images/download': ['unit/client/image-download'],
-	'nodes/shared/api/errors/from-reply': ['unit/client/{what-is-sent-again,what-a-body-says}'],
+	'nodes/shared/api/errors/from-reply': [
+		'unit/client/{what-is-sent-again,what-a-body-says,cancel}',
+	],
 	'nodes/shared/api/http/retry-after': ['unit/client/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/api/http/transport': ['unit/client/error-codes'],
 	'nodes/shared/api/responses/event-stream': ['unit/client/{stream-forms,streamed-response}'],

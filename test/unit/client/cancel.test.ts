@@ -1,5 +1,6 @@
 import { CanceledError } from '../../../nodes/shared/api/errors/errors';
 import { request } from '../../../nodes/shared/api/http/request';
+import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { aborted, arrange, fail, failureOf, fault, reply, START, type Exchange } from './arrange';
 
@@ -92,8 +93,10 @@ test('a transport that reports a cancel is believed, whatever the signal says', 
 test('a wait that fails by itself is no cancel', async () => {
 	const bug = new Error('no clock');
 	const time = { now: () => START, random: () => 1, sleep: async () => await Promise.reject(bug) };
-	for (const more of [{ time }, { time, signal: undefined }]) {
+	const slot = new RateLimitQueue().slot();
+	slot.acquire = time.sleep;
+	for (const more of [{ time }, { time, signal: undefined }, { slot, signal: undefined }]) {
 		const client = { ...arrange([reply(503)]).client, ...more };
-		await expect(sending()(client)).rejects.toBe(bug);
+		await expect(sending('image')(client)).rejects.toBe(bug);
 	}
 });

@@ -1,4 +1,5 @@
 import { downloadImage, type DownloadSettings } from '../../../nodes/shared/api/images/download';
+import { IMAGE_TYPE_BYTES } from '../../../nodes/shared/api/images/image-type';
 import { CanceledError, DownloadError } from '../../../nodes/shared/api/errors/errors';
 import { TransportFault, type FaultKind } from '../../../nodes/shared/api/http/transport';
 import { aborted, arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
@@ -8,6 +9,11 @@ const SIGNED_URL = 'https://store.example:8443/bucket/1.png?X-Signature=s3cr3t&e
 
 /** A file that begins like a PNG and ends like none, which counts as whole. */
 const IMAGE = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(992, 7)]);
+
+const PNG = Buffer.from(
+	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
+	'base64',
+);
 
 /** What the storage host sends of an image, in these pieces. */
 const ok = (body: Array<Buffer | { pause: number } | TransportFault>, headers = {}): Stored => ({
@@ -86,6 +92,12 @@ describe('An image is fetched', () => {
 
 	test.each<[string, Stored, Settings, object]>([
 		['without a Content-Length', ok([IMAGE]), {}, { size: 1000 }],
+		[
+			'of the length announced, whatever its end',
+			ok([PNG.subarray(0, 50)], sized(50)),
+			{},
+			{ size: 50 },
+		],
 		['that is as large as may be', WHOLE, { maxBytes: 1000 }, { size: 1000 }],
 		['of a type of its own', ok([svg]), {}, { name: 'fox.svg', mimeType: 'image/svg+xml' }],
 		['by plain http', WHOLE, { url: 'http://store.example/1.png' }, { size: 1000 }],
@@ -244,6 +256,7 @@ describe('What arrives is checked', () => {
 	const html = Buffer.from('<!DOCTYPE html><html><body>Sign in</body></html>');
 	const json = Buffer.from('{"error":"expired"}');
 	const word = Buffer.from('hello');
+	const enough = Buffer.alloc(IMAGE_TYPE_BYTES, 65);
 
 	test.each<[string, Stored, times: number, says: string]>([
 		['too few bytes', ok([IMAGE], sized(2000)), 4, 'only 1000 of 2000 bytes arrived'],
@@ -255,6 +268,12 @@ describe('What arrives is checked', () => {
 		['another text', ok([word], of('image/png')), 1, 'something else came in place of an image'],
 		['a text of its length', ok([word], sized(5)), 1, 'something else came in place of an image'],
 		['a long text', ok([Buffer.alloc(300, 65)], sized(900)), 1, 'something else came in place'],
+		[
+			'a text that breaks off after enough',
+			ok([enough, fault('lost')], sized(900)),
+			1,
+			'something',
+		],
 	])('%s is no image', async (_, stored, times, says) => {
 		const { error, storage } = await fail([stored]);
 		expect(error.message).toContain(`: ${says}`);
@@ -279,16 +298,12 @@ describe('What arrives is checked', () => {
 		expect(storage.opened).toHaveLength(1);
 	});
 
-	const png = Buffer.from(
-		'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
-		'base64',
-	);
-	const half = ok([png.subarray(0, 20), png.subarray(20, 50)]);
+	const half = ok([PNG.subarray(0, 20), PNG.subarray(20, 50)]);
 	const HALF = 'only a part of the png file arrived (50 bytes, without its end)';
 
 	test('half a file is fetched again, although no length was announced', async () => {
-		const { got, storage, retries } = await download([half, half, ok([png, Buffer.alloc(9)])]);
-		expect(got.size).toBe(png.length + 9);
+		const { got, storage, retries } = await download([half, half, ok([PNG, Buffer.alloc(9)])]);
+		expect(got.size).toBe(PNG.length + 9);
 		expect(storage.saved).toHaveLength(1);
 		expect(retries.map(({ reason }) => reason)).toEqual([HALF, HALF]);
 

@@ -38,14 +38,54 @@ describe('The rate-limit queue', () => {
 	});
 
 	test('gives the slot of a request that is over to one that was refused, not to a new one', async () => {
-		const { queue, first, second } = await oneTooMany();
+		const { queue, first, second, others } = await oneTooMany(1);
+		others[0]!.release();
 		const newcomer = await asks(queue.slot());
+		// A slot that is used a second time is new again.
+		const reused = await asks(others[0]!);
 		const again = await asks(second);
-		expect([newcomer.seen.inside, again.seen.inside]).toEqual([false, false]);
+		const inside = () => [newcomer, reused, again].map(({ seen }) => seen.inside);
+		expect(inside()).toEqual([false, false, false]);
 		first.release();
 		await settled();
 		// No refused request is left in the queue: none is held back.
-		expect([newcomer.seen.inside, again.seen.inside]).toEqual([true, true]);
+		expect(inside()).toEqual([true, true, true]);
+	});
+
+	test('gives a slot to a request that was refused before one that has waited for longer', async () => {
+		const { queue, first, second, others } = await oneTooMany(2);
+		const newcomer = await asks(queue.slot());
+		others[0]!.onRateLimited();
+		others[1]!.onRateLimited();
+		await asks(second);
+		const again = await asks(others[0]!);
+		first.release();
+		second.onAccepted();
+		second.release();
+		await settled();
+		expect([newcomer.seen.inside, again.seen.inside]).toEqual([false, true]);
+	});
+
+	test('hears nothing of a slot that was released', async () => {
+		const { queue, first, others } = await oneTooMany(2);
+		first.release();
+		others[0]!.release();
+		others[0]!.onRateLimited();
+		expect((await asks(queue.slot())).seen.inside).toBe(true);
+	});
+
+	test('leaves no timer behind', async () => {
+		const { queue, first } = await oneTooMany();
+		const timers: Array<AbortSignal | undefined> = [];
+		const sleep = async (_: number, signal?: AbortSignal) => {
+			timers.push(signal);
+			await new Promise(() => {});
+		};
+		const clock = { now: () => START, random: () => 1, sleep };
+		const admitted = queue.slot().acquire({ time: clock, deadline: Infinity });
+		first.release();
+		await expect(admitted).resolves.toBe(true);
+		expect(timers.map((signal) => signal?.aborted)).toEqual([true]);
 	});
 
 	test('sends a new request while the refused one waits as long as it was asked to', async () => {

@@ -132,7 +132,14 @@ describe('JSON that was asked for', () => {
 		expect(error.message).toBe('The model’s answer is not JSON: Sure!');
 		const facts = { retryable: false, charged: true, partialText: 'Sure!' };
 		expect(error.details).toMatchObject(facts);
-		expect(error.details.advice).toContain('paid for');
+		expect(error.details.advice).toMatch(
+			/^The model did not keep to the Output Format\. The answer was paid for; /,
+		);
+	});
+
+	test('and is no object is an error too', () => {
+		const list = () => simple(response(content(text('[]'))), asking('json_object'));
+		expect(refusalOf(list).message).toMatch(/does not fit the schema .*Expected "object"/);
 	});
 
 	test('is not parsed where text was asked for, or nothing was', () => {
@@ -155,6 +162,9 @@ describe('JSON that was asked for by a schema', () => {
 	});
 	const answering = (value: unknown) => response(content(text(JSON.stringify(value))));
 
+	const DRAFTS = 'http://json-schema.org/draft-';
+	const reference = { $defs: { any: {} }, $ref: '#/$defs/any', type: 'string' };
+
 	test.each<[string, object, unknown]>([
 		['an object', { type: 'object' }, { a: 1 }],
 		['an object with what is required', { type: 'object', required: ['a'] }, { a: null }],
@@ -167,11 +177,10 @@ describe('JSON that was asked for by a schema', () => {
 		['one of several types', { type: ['object', 'null'] }, null],
 		['anything, by a schema without type', {}, [1]],
 		['anything, by a schema that can’t be used', { $ref: '#/$defs/x' }, [1]],
-		[
-			'a tuple of draft 7',
-			{ $schema: 'http://json-schema.org/draft-07/schema#', items: [{}] },
-			[1],
-		],
+		['a tuple of draft 7', { $schema: `${DRAFTS}07/schema#`, items: [{}] }, [1]],
+		// Until draft 7, what stands beside a reference does not count.
+		['a reference of draft 6', { ...reference, $schema: `${DRAFTS}06/schema#` }, 1],
+		['a reference of draft 7', { ...reference, $schema: `${DRAFTS}07/schema#` }, 1],
 	])('%s fits', (_name, schema, value) => {
 		expect(simple(answering(value), asked(schema)).parsed).toEqual(value);
 	});
@@ -190,6 +199,14 @@ describe('JSON that was asked for by a schema', () => {
 			'x',
 			' (Instance type "string" is invalid. Expected "object", "null")',
 		],
+		[reference, 1, ' (Instance type "number" is invalid. Expected "string")'],
+		[{ exclusiveMinimum: 3 }, 3, ' (3 is less than 3)'],
+		[
+			{ $schema: `${DRAFTS}04/schema#`, minimum: 3, exclusiveMinimum: true },
+			3,
+			' (3 is less than or equal to 3)',
+		],
+		[nested, { tags: ['c'], at: 'x' }, ' at /tags/0 (Instance does not match any of ["a","b"])'],
 		[nested, { tags: [] }, ' (Instance does not have required property "label")'],
 		[
 			nested,
@@ -198,12 +215,12 @@ describe('JSON that was asked for by a schema', () => {
 		],
 		[nested, { label: 0, tags: [], at: 'x' }, ' at /at (String does not match format "date")'],
 		[
-			{ ...tuple, $schema: 'http://json-schema.org/draft-04/schema#' },
+			{ ...tuple, $schema: `${DRAFTS}04/schema#` },
 			[1],
 			' at /0 (Instance type "number" is invalid. Expected "string")',
 		],
 		[
-			{ ...tuple, $schema: 'http://json-schema.org/draft-07/schema#' },
+			{ ...tuple, $schema: `${DRAFTS}07/schema#` },
 			[1],
 			' at /0 (Instance type "number" is invalid. Expected "string")',
 		],

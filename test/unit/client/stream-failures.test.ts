@@ -263,7 +263,9 @@ describe('A stream that breaks off', () => {
 			void time.gateway.sleep(12_000).then(() => controller.abort());
 			return stream(time);
 		};
-		const { error, tookMs, seen } = await failureOf(canceled, { [which]: controller.signal });
+		// Silence that is nearly the idle time-out is a cancel all the same.
+		const limits = { idleMs: 13_000, [which]: controller.signal };
+		const { error, tookMs, seen } = await failureOf(canceled, limits);
 		expect(error).toBeInstanceOf(CanceledError);
 		expect(error.details.partialText).toBe(partialText);
 		expect(tookMs).toBe(12_000);
@@ -285,7 +287,8 @@ describe('A stream that breaks off', () => {
 	test('for no reason of the network passes its error on as it is', async () => {
 		const bug = new Error('a bug');
 		await expect(streaming(once(bug)).run()).rejects.toBe(bug);
-		await expect(streaming(once(bug), { signal: undefined }).run()).rejects.toBe(bug);
+		for (const options of [{ signal: undefined }, { idleMs: 0 }])
+			await expect(streaming(once(bug), options).run()).rejects.toBe(bug);
 		const answered = completed({ output: [] });
 		await expect(streaming([bytes(answered)], { signal: undefined }).run()).resolves.toBeDefined();
 	});

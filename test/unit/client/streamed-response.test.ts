@@ -167,6 +167,7 @@ describe('Where the final response is empty, its output is', () => {
 		['a call with the arguments of their last event', [begunCall, start, whole], [call]],
 		['a call as it is done', [begunCall, done(0, call)], [call]],
 		['a call whose item never came', [whole], [nameless]],
+		['a call of which nothing came', [argument('delta', { delta: '' })], [{ type: nameless.type }]],
 		['an item that is only begun, filled by its text', [added(0, begun), hi], [filled]],
 		['an item that is only begun, though it has a part', [beganWithPart, hi], [filled]],
 		['an item as it is done', [added(0, message()), hi, done(0, full)], [full]],

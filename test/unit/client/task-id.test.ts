@@ -13,6 +13,7 @@ describe('a task’s ID is read from what a user has', () => {
 		['an ID with dots behind it', 'a..', 'a..'],
 		['a number from an expression', 12345, '12345'],
 		['a poll path in spaces', ' /v1/images/tasks/task_1 ', 'task_1'],
+		['a poll path with a no-break space behind', '/v1/images/tasks/task_1\u00a0', 'task_1'],
 		['a poll path with prefix', '/ai/v1/images/tasks/task_1', 'task_1'],
 		['a poll path with a slash behind', '/v1/images/tasks/task_1/', 'task_1'],
 		['a poll path with a query', '/v1/images/tasks/task_1?x=1#y', 'task_1'],

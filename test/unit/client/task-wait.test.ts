@@ -196,6 +196,8 @@ test('an error about a task keeps its ID and where its images are, as it was tol
 	const withImages = ofTask.withTaskId('t2', ['u1']);
 	expect(withImages.details).toMatchObject({ taskId: 't1', imageUrls: ['u1'] });
 	expect(withImages.withTaskId('t2', ['u2']).details.imageUrls).toEqual(['u1']);
+	const unchanged = withImages.with({ taskId: undefined, requestId: undefined });
+	expect(unchanged.details).toStrictEqual(withImages.details);
 });
 
 describe('A task that failed', () => {

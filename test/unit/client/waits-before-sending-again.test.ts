@@ -25,6 +25,7 @@ describe('The wait is', () => {
 		['an HTTP date that has passed', ['Wed, 31 Dec 2025 23:59:00 GMT'], 0],
 		['an HTTP date, by the gateway’s clock, which is late', [IN_90_S], 30_000, IN_60_S],
 		['the same, by one that is years ahead', ['Sat, 01 Jan 2028 00:00:20 GMT'], 20_000, IN_2028],
+		['the same, though Date is too long', [IN_90_S], 30_000, `${IN_60_S.padEnd(64)}and more`],
 		['an HTTP date beside a Date that is none', [IN_90_S], 90_000, 'now'],
 		['absent or empty: a backoff', [undefined, ''], BACKOFF],
 		['longer: a backoff', ['7'.padStart(65, '0')], BACKOFF],

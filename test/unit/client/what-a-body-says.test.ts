@@ -1,9 +1,14 @@
-import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
-import { sanitizeForMessage } from '../../../nodes/shared/api/errors/sanitize';
+import {
+	ApiError,
+	InvalidResponseError,
+	ValidationError,
+} from '../../../nodes/shared/api/errors/errors';
+import { redactError, sanitizeForMessage } from '../../../nodes/shared/api/errors/sanitize';
 import { request } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { checkReply, modelListSchema, responseSchema } from '../../../nodes/shared/api/schemas';
 import type { GatewayReply } from '../../../nodes/shared/api/http/transport';
+import { keyRedactor } from '../../../nodes/shared/api/credential/api-key';
 import { fail, KEY, refusalOf, reply, shown, succeed } from './arrange';
 
 const REFUSED = 'The gateway refused the request as invalid (HTTP 400)';
@@ -39,6 +44,7 @@ describe('an error’s body', () => {
 		['fields of other types', { error: { type: 5, code: {}, message: 'm' } }, ': m', {}],
 		['text', 'upstream connect error', ': upstream connect error', {}],
 		['text about <html>', 'no <html> here', ': no <html> here', {}],
+		['HTML far behind white space', `${' '.repeat(1000)}<html>`, ': <html>', {}],
 		['broken JSON', '{"error":{"mess', ': {"error":{"mess', {}],
 		['nothing', '', '', {}],
 		['white space', ' \r\n ', '', {}],
@@ -127,6 +133,54 @@ test.each([
 	['only the beginning of a text is looked at', `${' '.repeat(40)}x`, ''],
 ])('in a quote %s', (_, text, quote) => {
 	expect(sanitizeForMessage(text, 10)).toBe(quote);
+});
+
+describe('an error that is shown', () => {
+	const redact = keyRedactor(KEY);
+	const [secret, clean] = [`Key ${KEY}.`, 'Key [API key].'];
+	const details = { advice: secret, retryable: true, retryAfter: 5, imageUrls: [secret, 'u'] };
+	const redacted = { ...details, advice: clean, imageUrls: [clean, 'u'] };
+
+	test('of the client is a new one of its class, with no secret in any text', () => {
+		const error = new ApiError(secret, details);
+		const stack = error.stack!;
+		const shownError = redactError(error, redact) as ApiError;
+		expect(shownError).toBeInstanceOf(ApiError);
+		expect(shownError.message).toBe(clean);
+		expect(shownError.details).toStrictEqual(redacted);
+		expect(shownError.stack).toBe(redact(stack));
+		expect([error.message, error.stack, error.details]).toEqual([secret, stack, details]);
+		expect(redactError(new ValidationError(KEY, 'is empty', secret), redact)).toMatchObject({
+			message: '[API key] is empty',
+			details: { advice: clean },
+		});
+		expect(redactError(new ValidationError('Base URL', 'x', ''), redact)).toMatchObject({
+			field: 'Base URL',
+		});
+	});
+
+	test('of another class stays the same object', () => {
+		const error = Object.assign(new Error(secret), { text: secret, list: [secret, 7], n: 1 });
+		const stack = error.stack!;
+		expect(redactError(error, redact)).toBe(error);
+		expect(error).toMatchObject({ message: clean, text: clean, list: [clean, 7], n: 1 });
+		expect(error.stack).toBe(redact(stack));
+	});
+
+	test.each([new ApiError(secret, details), new Error(secret)])(
+		'may have no stack: %#',
+		(error) => {
+			delete error.stack;
+			expect(redactError(error, redact)).toMatchObject({ message: clean });
+			expect(error.stack).toBeUndefined();
+		},
+	);
+
+	test.each([secret, undefined, null, { message: secret }])('stays %j if it is none', (thrown) => {
+		const before = JSON.stringify(thrown);
+		expect(redactError(thrown, redact)).toBe(thrown);
+		expect(JSON.stringify(thrown)).toBe(before);
+	});
 });
 
 describe('a success body', () => {

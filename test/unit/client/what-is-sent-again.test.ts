@@ -72,6 +72,7 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 		expect(error.message).toMatch(title);
 		const doubt = executed === 'maybe' ? DOUBT[kind] : '';
 		expect(error.details.advice.slice(0, doubt.length)).toBe(doubt);
+		if (doubt !== '') expect(error.details.advice).toMatch(/ it again\. \S/);
 		const rest = error.details.advice.slice(doubt.length).replace(/^ .*? again\. /, '');
 		expect(rest).toMatch(advice);
 		expect(rest).not.toContain('charged');
@@ -118,7 +119,7 @@ test('no reply is a doubt but one of the kinds that the retry table marks', () =
 	const doubts = RETRY_TABLE.filter(({ executed }) => executed === 'maybe');
 	expect(doubts.map(({ outcome }) => outcome)).toEqual(['internalError', 'inDoubt']);
 	expect(RETRY_TABLE.filter(({ executed }) => executed === 'no')).toHaveLength(4);
-	expect(statusOutcome(500)).toBe('internalError');
+	expect([500, 429].map(statusOutcome)).toEqual(['internalError', 'rateLimited']);
 });
 
 test('the error names what is known of a fault', async () => {

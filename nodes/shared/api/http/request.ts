@@ -268,6 +268,6 @@ function describeBody({ redact }: Client, reply: GatewayReply): string {
 function notJsonFacts(kind: RequestKind, html: boolean): ErrorDetails {
 	const { advice, retryable, ...doubt } = unusableReply(kind);
 	return html
-		? { ...doubt, advice: `${HTML_ADVICE} ${advice}`.trim(), retryable: false }
+		? { ...doubt, advice: `${HTML_ADVICE} ${advice}`, retryable: false }
 		: { ...doubt, advice, retryable };
 }
