@@ -10,5 +10,5 @@ module.exports = [
 	'<rootDir>/test/nodes/langchain-adapter.test.ts',
 	'<rootDir>/test/package/n8n-versions.test.ts',
 	'<rootDir>/test/performance.test.ts',
-	'<rootDir>/test/unit/client/large-streams.test.ts',
+	'<rootDir>/test/unit/api/large-streams.test.ts',
 ];

@@ -4,7 +4,7 @@ import { toInputItems } from '../../nodes/LmChatModelAccess/to-input-items';
 import { AsyncQueue } from '../../nodes/LmChatModelAccess/async-queue';
 import type { Message, MessageContent } from '../../nodes/LmChatModelAccess/sdk';
 import { toToolChoice, toRequestTools } from '../../nodes/LmChatModelAccess/tools';
-import { refusalOf } from './client/arrange';
+import { refusalOf } from './api/arrange';
 
 const text = (words: string): MessageContent => ({ type: 'text', text: words });
 const PNG = 'iVBORw0KGgo=';

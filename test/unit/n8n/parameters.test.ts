@@ -5,7 +5,7 @@ import {
 	secondsParameter,
 	withExtraBody,
 } from '../../../nodes/shared/n8n/fields/parameters';
-import { refusalOf } from '../client/arrange';
+import { refusalOf } from '../api/arrange';
 
 describe('a duration in seconds', () => {
 	test.each([
