@@ -103,6 +103,22 @@ describe('Retry On Fail', () => {
 		expect(ended.items('Draw').map(({ json }) => json.image_index)).toEqual([0, 1, 2]);
 	});
 
+	test('hints at the task of an earlier try whose request was another one', async () => {
+		refuse(1, 'task');
+		const ended = await run([tried(generateImage({ prompt: '=Picture {{ Math.random() }}' }))]);
+
+		const [first, second] = harness.gateway.tasks.map(({ id }) => id);
+		expect(ended.items('Draw').map(({ json }) => json.task_id)).toEqual([second]);
+		expect(ended.data.resultData.runData.Draw?.[0]?.hints).toEqual([
+			{
+				message: `Item 0: an earlier try submitted image task ${first} with another request. It may be charged; Task → Wait fetches it.`,
+				type: 'warning',
+				location: 'outputPane',
+			},
+		]);
+		expect(kept(ended)).toEqual({});
+	});
+
 	test('does not submit anew what the gateway no longer knows, and keeps its ID but no prompt', async () => {
 		refuse(Infinity, 'task', undefined, 404);
 		const ended = await run([tried(pictures())]);
