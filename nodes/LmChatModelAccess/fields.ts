@@ -56,7 +56,7 @@ export const properties: INodeProperties[] = [
 
 /**
  * Reads the fields for one item.
- * @throws {InputError} names the field
+ * @throws {ValidationError} names the field
  */
 export function readParameters(context: ISupplyDataFunctions, itemIndex: number): Parameters {
 	const modelId: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });

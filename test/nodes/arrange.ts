@@ -193,7 +193,7 @@ export async function submitted(harness: Harness, given: IDataObject = {}): Prom
 }
 
 /** A signal that cancels the execution after `ms` milliseconds of the harness's time. */
-export function cancelledAfter(time: VirtualTime, ms: number): AbortSignal {
+export function canceledAfter(time: VirtualTime, ms: number): AbortSignal {
 	const controller = new AbortController();
 	void time.sleep(ms).then(() => controller.abort());
 	return controller.signal;

@@ -3,7 +3,7 @@ import { NodeApiError, NodeOperationError, type IDataObject } from 'n8n-workflow
 import { MAYBE_EXECUTED_ADVICE } from '../../nodes/shared/api/errors/from-reply';
 import type { Fault } from '../../gateway';
 import { expectNoSecret } from '../support/secrets';
-import { cancelledAfter, type ShownError } from './arrange';
+import { canceledAfter, type ShownError } from './arrange';
 import { chunksOf, startChat, WAYS, type Asked, type ChatHarness } from './chat-model.arrange';
 
 let harness: ChatHarness;
@@ -108,7 +108,7 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		['a request of the model’s caller', 'Hi', false],
 	])('%s that is canceled ends at once', async (_what, text, byExecution) => {
 		if (text === 'Hi') intercept({ kind: 'delay', ms: 100_000 });
-		const signal = cancelledAfter(harness.time, 1000);
+		const signal = canceledAfter(harness.time, 1000);
 		const { model } = await harness.supply({}, byExecution ? { signal } : {});
 		const start = harness.time.now();
 		const error = await failing(ask(model, text, byExecution ? undefined : signal));

@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { drawPicture, type FormRecord } from '../../gateway';
 import { storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
 import {
-	cancelledAfter,
+	canceledAfter,
 	editImage,
 	generateImage,
 	getTask,
@@ -222,7 +222,7 @@ describe('Retry On Fail', () => {
 	test('sends nothing after a cancel, although n8n goes on with its tries', async () => {
 		harness.gateway.settings.taskSeconds = 3600;
 		const { time } = harness;
-		const signal = cancelledAfter(time, 4000);
+		const signal = canceledAfter(time, 4000);
 		let sent = 0;
 		signal.addEventListener('abort', () => {
 			sent = harness.gateway.count();

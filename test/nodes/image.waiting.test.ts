@@ -7,7 +7,7 @@ import {
 	type BinaryStorage,
 } from '../../scripts/engine/index';
 import {
-	cancelledAfter,
+	canceledAfter,
 	generateImage,
 	getTask,
 	itemsOf,
@@ -323,7 +323,7 @@ describe('A cancel', () => {
 	/** Cancels after `ms`: the run ends within a second, and nothing is sent afterwards. */
 	async function cancelled(parameters: IDataObject, ms: number) {
 		const sent = () => harness.gateway.requests.length + harness.gateway.storageRequests.length;
-		const signal = cancelledAfter(harness.time, ms);
+		const signal = canceledAfter(harness.time, ms);
 		let before = -1;
 		signal.addEventListener('abort', () => {
 			before = sent();
@@ -380,7 +380,7 @@ describe('A cancel', () => {
 			};
 			harness.gateway.settings.storageIntercept = () => HANG;
 			const phases = ['wait', 'poll', 'download', 'submit', 'later', 'never'];
-			const signal = cancelledAfter(harness.time, 10_500);
+			const signal = canceledAfter(harness.time, 10_500);
 			const run = await harness.imageError(
 				generateImage({ prompt: '={{ $json.phase }}', options: { concurrency: 4 } }),
 				{ items: itemsOf(...phases.map((phase) => ({ phase }))), signal, onError },

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { IDataObject } from 'n8n-workflow';
 import { newRecord } from '../../scripts/engine/index';
 import {
-	cancelledAfter,
+	canceledAfter,
 	createResponse,
 	itemsOf,
 	numbered,
@@ -117,7 +117,7 @@ describe('The connection of a stream', () => {
 	test('is closed by a cancel at once, in the middle of a silence', async () => {
 		const closed = fallSilent();
 		const before = harness.time.now();
-		const signal = cancelledAfter(harness.time, 12_000);
+		const signal = canceledAfter(harness.time, 12_000);
 		const options = { timeout: 3000, idleTimeout: 3000 };
 		const run = await harness.textError(streamed({ options }), { signal });
 		expect(run.error.message).toMatch(/^The execution was canceled/);

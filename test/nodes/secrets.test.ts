@@ -19,7 +19,7 @@ import {
 
 /*
  * Each run of a harness looks for the key in all that it left behind, whatever it is about: see
- * `startStory`. Here the other side does its best to get the key into there.
+ * `startHarness`. Here the other side does its best to get the key into there.
  */
 
 let harness: Harness;

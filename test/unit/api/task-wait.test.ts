@@ -189,11 +189,11 @@ describe('A cancel', () => {
 
 test('an error about a task keeps its ID and where its images are, as it was told first', () => {
 	const error = new TaskError('broken', { advice: '', retryable: false });
-	const ofTask = error.withTaskId('t1', []);
+	const accepted = error.withTaskId('t1', []);
 	expect(error.details).not.toHaveProperty('taskId');
-	expect(ofTask).toBeInstanceOf(TaskError);
-	expect(ofTask.details).not.toHaveProperty('imageUrls');
-	const withImages = ofTask.withTaskId('t2', ['u1']);
+	expect(accepted).toBeInstanceOf(TaskError);
+	expect(accepted.details).not.toHaveProperty('imageUrls');
+	const withImages = accepted.withTaskId('t2', ['u1']);
 	expect(withImages.details).toMatchObject({ taskId: 't1', imageUrls: ['u1'] });
 	expect(withImages.withTaskId('t2', ['u2']).details.imageUrls).toEqual(['u1']);
 	const unchanged = withImages.with({ taskId: undefined, requestId: undefined });

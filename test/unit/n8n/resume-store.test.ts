@@ -9,7 +9,7 @@ interface Kept {
 	tool?: boolean;
 }
 
-const ledgerOf = ({ kept, runIndex = 0, executionId = '1', tool = false }: Kept) =>
+const storeOf = ({ kept, runIndex = 0, executionId = '1', tool = false }: Kept) =>
 	new ResumeStore({
 		getContext: () => kept,
 		getExecutionId: () => executionId,
@@ -40,62 +40,62 @@ const saved = () => JSON.parse(JSON.stringify(kept)) as IDataObject;
 
 describe('What an earlier try paid for', () => {
 	test('is found by the next try, also where n8n has saved the execution between them', () => {
-		ledgerOf({ kept }).save(0, BOAT, task('t1'));
-		expect(ledgerOf({ kept }).restore(0, BOAT)).toMatchObject(task('t1'));
-		expect(ledgerOf({ kept: saved() }).restore(0, BOAT)).toMatchObject(task('t1'));
+		storeOf({ kept }).save(0, BOAT, task('t1'));
+		expect(storeOf({ kept }).restore(0, BOAT)).toMatchObject(task('t1'));
+		expect(storeOf({ kept: saved() }).restore(0, BOAT)).toMatchObject(task('t1'));
 	});
 
 	test('is found for no other item, request or run of the node', () => {
-		ledgerOf({ kept }).save(0, BOAT, task('t1'));
-		expect(ledgerOf({ kept }).restore(1, BOAT)).toBeUndefined();
-		expect(ledgerOf({ kept }).restore(0, TREE)).toBeUndefined();
-		expect(ledgerOf({ kept, runIndex: 1 }).restore(0, BOAT)).toBeUndefined();
+		storeOf({ kept }).save(0, BOAT, task('t1'));
+		expect(storeOf({ kept }).restore(1, BOAT)).toBeUndefined();
+		expect(storeOf({ kept }).restore(0, TREE)).toBeUndefined();
+		expect(storeOf({ kept, runIndex: 1 }).restore(0, BOAT)).toBeUndefined();
 		// Neither a prompt nor a file is kept.
 		expect(JSON.stringify(kept)).not.toMatch(/boat/i);
 	});
 
 	test('is listed, of this run alone', () => {
-		ledgerOf({ kept }).save(0, BOAT, task('t1'));
-		ledgerOf({ kept }).save(2, BOAT, task('t2'));
-		ledgerOf({ kept }).save(3, BOAT, doubt);
-		ledgerOf({ kept, runIndex: 1 }).save(0, BOAT, task('t3'));
-		expect(ledgerOf({ kept }).tasks()).toEqual([
+		storeOf({ kept }).save(0, BOAT, task('t1'));
+		storeOf({ kept }).save(2, BOAT, task('t2'));
+		storeOf({ kept }).save(3, BOAT, doubt);
+		storeOf({ kept, runIndex: 1 }).save(0, BOAT, task('t3'));
+		expect(storeOf({ kept }).tasks()).toEqual([
 			{ itemIndex: 0, taskId: 't1' },
 			{ itemIndex: 2, taskId: 't2' },
 		]);
 	});
 
 	test('of run 1 is not taken for one of run 10', () => {
-		ledgerOf({ kept, runIndex: 10 }).save(0, BOAT, task('t10'));
-		const first = ledgerOf({ kept, runIndex: 1 });
+		storeOf({ kept, runIndex: 10 }).save(0, BOAT, task('t10'));
+		const first = storeOf({ kept, runIndex: 1 });
 		expect(first.tasks()).toEqual([]);
 		first.clear();
-		expect(ledgerOf({ kept, runIndex: 10 }).tasks()).toEqual([{ itemIndex: 0, taskId: 't10' }]);
+		expect(storeOf({ kept, runIndex: 10 }).tasks()).toEqual([{ itemIndex: 0, taskId: 't10' }]);
 	});
 });
 
 describe('What is dropped', () => {
 	test('a delivered run leaves nothing, not even an empty place', () => {
-		const ledger = ledgerOf({ kept });
-		ledger.save(0, BOAT, task('t1'));
-		ledger.save(1, BOAT, doubt);
-		expect(ledger.unclaimed()).toEqual([]);
-		ledger.clear();
+		const store = storeOf({ kept });
+		store.save(0, BOAT, task('t1'));
+		store.save(1, BOAT, doubt);
+		expect(store.unclaimed()).toEqual([]);
+		store.clear();
 		expect(kept).toEqual({});
 	});
 
 	test('a delivered run leaves the other runs alone, and what other code keeps', () => {
 		kept.mine = 1;
-		ledgerOf({ kept, runIndex: 1 }).save(0, BOAT, task('t2'));
-		ledgerOf({ kept }).save(0, BOAT, task('t1'));
-		ledgerOf({ kept }).clear();
-		expect(ledgerOf({ kept, runIndex: 1 }).restore(0, BOAT)).toMatchObject({ taskId: 't2' });
+		storeOf({ kept, runIndex: 1 }).save(0, BOAT, task('t2'));
+		storeOf({ kept }).save(0, BOAT, task('t1'));
+		storeOf({ kept }).clear();
+		expect(storeOf({ kept, runIndex: 1 }).restore(0, BOAT)).toMatchObject({ taskId: 't2' });
 		expect(kept.mine).toBe(1);
 	});
 
 	test('a task that no try asked for again is named, and dropped with the rest', () => {
-		ledgerOf({ kept }).save(0, BOAT, task('t1'));
-		const next = ledgerOf({ kept });
+		storeOf({ kept }).save(0, BOAT, task('t1'));
+		const next = storeOf({ kept });
 		next.save(0, TREE, task('t2'));
 		expect(next.unclaimed()).toEqual([{ itemIndex: 0, taskId: 't1' }]);
 		next.clear();
@@ -103,39 +103,39 @@ describe('What is dropped', () => {
 	});
 
 	test('a failed task, so that it is submitted anew', () => {
-		const ledger = ledgerOf({ kept });
-		ledger.save(0, BOAT, task('t1'));
-		ledger.save(1, BOAT, task('t2'));
-		ledger.dropFailed('t1');
-		expect(ledger.restore(0, BOAT)).toBeUndefined();
-		expect(ledger.restore(1, BOAT)).toMatchObject({ taskId: 't2' });
+		const store = storeOf({ kept });
+		store.save(0, BOAT, task('t1'));
+		store.save(1, BOAT, task('t2'));
+		store.dropFailed('t1');
+		expect(store.restore(0, BOAT)).toBeUndefined();
+		expect(store.restore(1, BOAT)).toMatchObject({ taskId: 't2' });
 	});
 
 	test('an unknown task only where an earlier execution submitted it', () => {
-		ledgerOf({ kept }).save(0, BOAT, task('t1'));
-		ledgerOf({ kept }).dropUnknown('t1');
-		expect(ledgerOf({ kept }).restore(0, BOAT)).toMatchObject({ taskId: 't1' });
-		ledgerOf({ kept, executionId: '2' }).dropUnknown('t1');
+		storeOf({ kept }).save(0, BOAT, task('t1'));
+		storeOf({ kept }).dropUnknown('t1');
+		expect(storeOf({ kept }).restore(0, BOAT)).toMatchObject({ taskId: 't1' });
+		storeOf({ kept, executionId: '2' }).dropUnknown('t1');
 		expect(kept).toEqual({});
 	});
 });
 
 test('a doubt holds for the tries of one execution; who runs it again does so on purpose', () => {
-	ledgerOf({ kept }).save(0, BOAT, doubt);
-	expect(ledgerOf({ kept }).restore(0, BOAT)).toMatchObject({ kind: 'doubt' });
-	expect(ledgerOf({ kept, executionId: '2' }).restore(0, BOAT)).toBeUndefined();
+	storeOf({ kept }).save(0, BOAT, doubt);
+	expect(storeOf({ kept }).restore(0, BOAT)).toMatchObject({ kind: 'doubt' });
+	expect(storeOf({ kept, executionId: '2' }).restore(0, BOAT)).toBeUndefined();
 });
 
 describe('As an agent’s tool', () => {
 	test('a call drops only what it asked for: others run under the same name', () => {
-		const one = ledgerOf({ kept, tool: true });
-		const other = ledgerOf({ kept, tool: true, runIndex: 1 });
+		const one = storeOf({ kept, tool: true });
+		const other = storeOf({ kept, tool: true, runIndex: 1 });
 		one.save(0, BOAT, task('t1'));
 		// The request alone tells, since each try has another run index.
 		expect(other.restore(0, BOAT)).toMatchObject({ taskId: 't1' });
 		other.save(0, TREE, task('t2'));
 		one.clear();
-		expect(ledgerOf({ kept, tool: true }).restore(0, TREE)).toMatchObject({ taskId: 't2' });
-		expect(ledgerOf({ kept, tool: true }).restore(0, BOAT)).toBeUndefined();
+		expect(storeOf({ kept, tool: true }).restore(0, TREE)).toMatchObject({ taskId: 't2' });
+		expect(storeOf({ kept, tool: true }).restore(0, BOAT)).toBeUndefined();
 	});
 });

@@ -105,7 +105,7 @@ export const submitOptions: Array<INodeProperties | Option<unknown>> = [
  * Reads the fields that both operations submit. Only what was set is sent; the extra body is merged
  * last.
  * @param own fields of one operation
- * @throws {InputError} names the field
+ * @throws {ValidationError} names the field
  */
 export function readImageRequest(item: ItemScope, own: Record<string, unknown> = {}): ImageRequest {
 	const { options } = item;

@@ -13,7 +13,7 @@ export const taskIdField: INodeProperties = {
 		'The task_id that Image → Generate or Edit returned. It can be read only with the credential that submitted it.',
 };
 
-/** @throws {InputError} it is no task ID of this gateway */
+/** @throws {ValidationError} it is no task ID of this gateway */
 export function readTaskId(item: ItemScope): string {
 	return parseTaskId(item.parameter('taskId'), item.connection.baseUrl);
 }

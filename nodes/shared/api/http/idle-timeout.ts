@@ -31,7 +31,7 @@ export class IdleTimeout {
 		this.last = client.time.now();
 	}
 
-	/** Aborted when a limit is reached, and when the client is cancelled. */
+	/** Aborted when a limit is reached, and when the client is canceled. */
 	get signal(): AbortSignal {
 		return this.controller.signal;
 	}
@@ -51,7 +51,7 @@ export class IdleTimeout {
 
 	/**
 	 * The chunks, each noted as it arrives. They end by an error as soon as the signal is aborted,
-	 * also where the connection itself does not: what it still brings is nobody's then.
+	 * also where the connection itself does not: its result is then ignored.
 	 */
 	async *track(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 		const iterator = chunks[Symbol.asyncIterator]();

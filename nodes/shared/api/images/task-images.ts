@@ -47,7 +47,7 @@ export function getTaskImages(taskId: string, task: ImageTask): TaskImage[] {
 
 /**
  * The one home of an image's output shape: the JSON of the item that stands for it.
- * `file` is added by whoever downloads it.
+ * The download adds `file`.
  */
 export function toImageOutput(
 	task: ImageTask,

@@ -54,8 +54,8 @@ function askedWaitMs({ unnamedWaits }: PollState, { retryAfter }: PollResult): n
 }
 
 /** When the task's record ends, by the local clock. */
-function expiryMoment({ task, now, gatewayTime: gatewayNow }: PollResult): number {
-	return task.expires_at === undefined ? Infinity : now + (task.expires_at * 1000 - gatewayNow);
+function expiryMoment({ task, now, gatewayTime }: PollResult): number {
+	return task.expires_at === undefined ? Infinity : now + (task.expires_at * 1000 - gatewayTime);
 }
 
 /** How the waiting ended, with the last that was seen. */
@@ -67,7 +67,7 @@ export interface WaitResult {
 }
 
 /**
- * Polls a task until it ends, the deadline or its expiry is near, or the client is cancelled.
+ * Polls a task until it ends, the deadline or its expiry is near, or the client is canceled.
  *
  * @param first what is already known of the task, such as the 202; else it is polled at once
  * @param onSeen told of each reply

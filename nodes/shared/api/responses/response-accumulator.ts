@@ -27,7 +27,7 @@ type Fields = Record<string, unknown>;
 
 /** What an event of one kind does; it returns the end of the stream if it is one. */
 type Handler = (
-	assembly: ResponseAccumulator,
+	accumulator: ResponseAccumulator,
 	fields: Fields,
 	onText: (text: string) => void,
 ) => StreamEnd | undefined | void;

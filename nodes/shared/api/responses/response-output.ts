@@ -35,7 +35,7 @@ export interface ToolCall {
 /**
  * Simplifies a response. Output items are read by `type`; those of unknown types are left out.
  * @param asked the body that was sent
- * @throws {AnswerError} JSON was asked for and the text is none, or does not fit the schema; the error
+ * @throws {InvalidResponseError} JSON was asked for and the text is none, or does not fit the schema; the error
  * carries the text
  * @see contract, "Response" (output items)
  */

@@ -24,7 +24,7 @@ export interface StreamSettings {
  *
  * The client's time-out bounds the whole of it, the idle time-out each silence.
  * @throws {StreamError} the answer broke off or failed; it carries the text received so far
- * @throws {ModelAccessError} see `exchange`, as long as no answer has begun
+ * @throws {ModelAccessError} see `send`, as long as no answer has begun
  * @see contract, "POST /v1/responses" and "Events"
  */
 export async function streamResponse(

@@ -33,7 +33,7 @@ export function checkResponseRequest(body: Record<string, unknown>): Record<stri
 
 /**
  * Asks a model for a response, once (see the retry table).
- * @throws {ModelAccessError} see `exchange`
+ * @throws {ModelAccessError} see `send`
  * @throws {InvalidResponseError} the answer's status is `failed`, or it is not as the contract says
  * @see contract, "POST /v1/responses"
  */

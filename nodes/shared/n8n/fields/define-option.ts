@@ -8,7 +8,7 @@ export interface Option<T> {
 	/**
 	 * Reads the option's value for one item.
 	 * @param options the node's options, as n8n evaluated them
-	 * @throws {InputError} names the option
+	 * @throws {ValidationError} names the option
 	 */
 	read(options: IDataObject): T;
 }

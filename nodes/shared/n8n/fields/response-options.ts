@@ -71,7 +71,7 @@ export const topPOption: INodeProperties = {
 /**
  * The body fields of the options above (and of Reasoning Summary, where a node has it) that were
  * set, under the gateway's names.
- * @throws {InputError} names the option
+ * @throws {ValidationError} names the option
  */
 export function readModelFields(options: IDataObject): Record<string, unknown> {
 	const { reasoningEffort, reasoningSummary } = options;

@@ -16,7 +16,7 @@ export type Connection = Pick<Client, 'transport' | 'time' | 'redact'> & {
 /**
  * Reads and checks the credential, once for all items: n8n's request helper reads it without an
  * item as well.
- * @throws {InputError} the base URL or the key is not usable
+ * @throws {ValidationError} the base URL or the key is not usable
  */
 export async function connect(context: RequestContext, time: Clock): Promise<Connection> {
 	const { baseUrl, apiKey } = await context.getCredentials<{ baseUrl: string; apiKey: string }>(
