@@ -31,6 +31,24 @@ export const responseSchema = z
 	})
 	.passthrough();
 
+/** Why a task failed: an object, or a text alone. */
+const taskErrorSchema = z
+	.preprocess(
+		(error) => (typeof error === 'string' ? { message: error } : (error ?? undefined)),
+		z
+			.object({
+				type: z.string().optional().catch(undefined),
+				code: z
+					.union([z.string(), z.number().transform(String)])
+					.optional()
+					.catch(undefined),
+				message: z.string().optional().catch(undefined),
+			})
+			.passthrough()
+			.optional(),
+	)
+	.catch(undefined);
+
 /**
  * Contract, "Image task". The ID comes as `task_id` and `id`; one of them is enough. What is only
  * informative is dropped where it is malformed, so that no paid task is lost by it.
@@ -52,23 +70,14 @@ export const imageTaskSchema = z
 					.array(z.object({ url: z.string().optional().catch(undefined) }).passthrough())
 					.optional()
 					.catch(undefined),
+				error: taskErrorSchema,
+				usage: usageSchema.nullish().catch(undefined),
+				size: z.string().optional().catch(undefined),
 			})
 			.passthrough()
 			.optional()
 			.catch(undefined),
-		error: z
-			.preprocess(
-				(error) => (typeof error === 'string' ? { message: error } : error),
-				z
-					.object({
-						type: z.string().optional().catch(undefined),
-						code: z.string().optional().catch(undefined),
-						message: z.string().optional().catch(undefined),
-					})
-					.passthrough()
-					.optional(),
-			)
-			.catch(undefined),
+		error: taskErrorSchema,
 	})
 	.passthrough();
 

@@ -1,3 +1,6 @@
+/** The gateway did nothing: by 429, or by 503. */
+export type Refusal = 'rateLimited' | 'unavailable';
+
 /** What is known about a failure beside its message; all of it may be shown to the user. */
 export interface ErrorDetails {
 	/** What the user can do about it, in sentences. */
@@ -23,6 +26,8 @@ export interface ErrorDetails {
 	readonly charged?: boolean;
 	/** Whether no time was left to wait as long as was asked. */
 	readonly outOfTime?: boolean;
+	/** Why the gateway did nothing at all: one request too many, or nobody to do it. */
+	readonly refusal?: Refusal;
 	/** What of an answer was received: it may have been paid for. */
 	readonly partialText?: string;
 }
@@ -57,6 +62,12 @@ export class ModelAccessError extends Error {
 			taskId: this.details.taskId ?? taskId,
 			...(imageUrls?.length && { imageUrls: this.details.imageUrls ?? imageUrls }),
 		});
+	}
+
+	/** The same failure, about no task: the gateway refused the one that it had accepted. */
+	withoutTask(): this {
+		const { taskId, ...details } = this.details;
+		return Reflect.construct(ModelAccessError, [this.message, details], this.constructor) as this;
 	}
 }
 

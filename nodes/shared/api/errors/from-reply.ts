@@ -1,5 +1,11 @@
 import { formatAdvice, type Advice, type OptionName } from './advice';
-import { NetworkError, ApiError, type ErrorDetails, type ModelAccessError } from './errors';
+import {
+	NetworkError,
+	ApiError,
+	type ErrorDetails,
+	type ModelAccessError,
+	type Refusal,
+} from './errors';
 import { sanitizeField, type Redact } from './sanitize';
 import { asRecord, parseJson } from '../http/json';
 import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from '../http/retry';
@@ -39,7 +45,7 @@ export interface Failure {
 
 /** The details of a failure, now that it is known what the request was. */
 export function getErrorDetails(
-	{ advice, details }: Failure,
+	{ advice, details, outcome }: Failure,
 	kind: RequestKind,
 	mayRetry: boolean,
 	executed: boolean,
@@ -47,11 +53,15 @@ export function getErrorDetails(
 	const doubt = executed ? MAYBE_EXECUTED_ADVICE[kind] : undefined;
 	return {
 		...details,
+		...(isRefusal(outcome) && { refusal: outcome }),
 		advice: [doubt, advice].filter(Boolean).join(' '),
 		retryable: mayRetry && (kind === 'read' || !executed),
 		...(executed && kind !== 'read' && { maybeExecuted: true }),
 	};
 }
+
+const isRefusal = (outcome: Outcome): outcome is Refusal =>
+	outcome === 'rateLimited' || outcome === 'unavailable';
 
 /** A reply with an error status, as a failure. Contract, "Errors". */
 export function failureFromReply(

@@ -3,8 +3,7 @@ import type { Clock } from './clock';
 
 /** How long a request may wait in the queue. */
 export interface QueueLimits {
-	time: Clock;
-	/** Milliseconds since the epoch. */
+	/** Milliseconds since the epoch; no wait for a later moment is begun. */
 	deadline: number;
 	signal?: AbortSignal;
 }
@@ -12,158 +11,194 @@ export interface QueueLimits {
 /** The slot of one item in a {@link RateLimitQueue}. */
 export interface Slot {
 	/**
-	 * Resolves as soon as the request may be sent.
+	 * Resolves as soon as the request may be sent; at once if the slot is acquired already.
 	 * @returns false if the deadline came first
 	 * @throws the signal's reason
 	 */
 	acquire(limits: QueueLimits): Promise<boolean>;
-	/** The gateway refused the request as one too many; it stays in the queue until it enters again. */
-	onRateLimited(): void;
-	/** The gateway took the request: once it is over, there is room for another. */
-	onAccepted(): void;
-	/** The item's work is over, or it does not come. */
+	/**
+	 * The gateway refused the request as one too many (429). The slot has to be acquired again.
+	 * @param retryAfterMs how long it asked to wait
+	 */
+	onRateLimited(retryAfterMs?: number): void;
+	/** The gateway had nobody to do the request (503). The slot has to be acquired again. */
+	onUnavailable(waitMs: number): void;
+	/** The item is not sent again, because the gateway has nobody to do it (503). */
+	onGivenUp(): void;
+	/** Whether an item was given up, and none succeeded since. */
+	readonly hasGivenUp: boolean;
+	/** The gateway did what was asked. */
+	onSucceeded(): void;
+	/** The item's work at the gateway is over, or it does not come. */
 	release(): void;
 }
 
+/** What a queue has seen. */
+export interface QueueSummary {
+	/** How few requests were sent side by side at the lowest. */
+	fewest: number;
+	/** How many the gateway refused. */
+	refused: number;
+}
+
 enum State {
-	/** Has not come yet, or has left. */
+	/** Has not come yet, was refused, or has left. */
 	Outside,
-	/** May be sent as soon as there is room. */
+	/** Is sent as soon as there is a place. */
 	Waiting,
 	/** Has been sent, or its task is at work. */
 	Inside,
-	/** Was refused, and waits as long as the gateway asked for. */
-	Pausing,
 }
-
-type Event = 'enter' | 'admit' | 'refuse' | 'leave';
-
-/** What each event makes of each state; an event that is not listed changes nothing. */
-const TRANSITIONS: Record<Event, Partial<Record<State, State>>> = {
-	enter: { [State.Outside]: State.Waiting, [State.Pausing]: State.Waiting },
-	admit: { [State.Waiting]: State.Inside },
-	refuse: { [State.Inside]: State.Pausing },
-	leave: {
-		[State.Waiting]: State.Outside,
-		[State.Inside]: State.Outside,
-		[State.Pausing]: State.Outside,
-	},
-};
 
 interface QueueEntry {
+	readonly index: number;
 	state: State;
-	/** Whether it was refused, and has not been sent again. */
-	wasRefused: boolean;
-	/** Whether the gateway has taken one of its requests. */
-	wasAccepted: boolean;
 	/** Ends its wait. */
-	onAdmitted?: () => void;
+	wake: () => void;
 }
 
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 30_000;
+
 /**
- * The queue of one run's requests that the gateway may refuse as too many (HTTP 429). It keeps
- * refused requests from losing each freed slot to new ones until their retries are used up. While
- * a refused request is in the queue, it gets a freed slot first, and a new one gets only a slot
- * that is known to be free. Before the first refusal, and after the last refused request was sent
- * again, nothing is held back.
+ * The queue of one run's requests that the gateway may refuse as too many: by 429 or 503 on the
+ * submit, or by a task that ends so in the background. It learns how many the gateway takes at
+ * once: each refusal takes a place away, each success gives one back. After a refusal the whole
+ * queue pauses; then the lowest index goes first.
  *
- * @see contract, "Errors" (429: concurrency)
+ * @see contract, "Errors" (429: concurrency; 503)
  */
 export class RateLimitQueue {
-	/** Slots that wait or pause, in the order in which they came. */
-	private line: QueueEntry[] = [];
+	private places: number;
 	private inside = 0;
-	/** How many more requests the gateway is known to take. */
-	private free = Infinity;
+	private waiting: QueueEntry[] = [];
+	/** Nothing is sent before this moment. */
+	private opensAt = -Infinity;
+	/** The part of the pause that the gateway asked for. */
+	private askedUntil = -Infinity;
+	/** Refusals since the last success. */
+	private pauses = 0;
+	private hasGivenUp = false;
+	private readonly seen: QueueSummary;
 
-	/** A slot for one item. The caller leaves it when all that the item asked for is over. */
-	slot(): Slot {
-		const slot: QueueEntry = { state: State.Outside, wasRefused: false, wasAccepted: false };
+	/** @param most requests side by side, at least 1 */
+	constructor(
+		private readonly time: Clock,
+		private readonly most: number,
+	) {
+		this.places = most;
+		this.seen = { fewest: most, refused: 0 };
+	}
+
+	/** @returns undefined if the gateway took as many as were sent */
+	get summary(): QueueSummary | undefined {
+		return this.seen.fewest < this.most ? { ...this.seen } : undefined;
+	}
+
+	/**
+	 * A slot for one item. The caller releases it when all that the item asked for is over.
+	 * @param index the item's position in the input
+	 */
+	slot(index: number): Slot {
+		const entry: QueueEntry = { index, state: State.Outside, wake: () => {} };
+		const hasGivenUp = () => this.hasGivenUp;
 		return {
-			acquire: async (limits) => await this.enter(slot, limits),
-			onRateLimited: () => this.refused(slot),
-			onAccepted: () => {
-				slot.wasAccepted = true;
+			acquire: async (limits) => await this.acquire(entry, limits),
+			onRateLimited: (retryAfterMs) => this.onRateLimited(entry, retryAfterMs),
+			onUnavailable: (waitMs) => this.onRefused(entry, waitMs),
+			onGivenUp: () => {
+				this.hasGivenUp = true;
 			},
-			release: () => this.leave(slot),
+			get hasGivenUp() {
+				return hasGivenUp();
+			},
+			onSucceeded: () => this.onSucceeded(),
+			release: () => this.release(entry),
 		};
 	}
 
-	private async enter(slot: QueueEntry, limits: QueueLimits): Promise<boolean> {
-		const admitted = new Promise<true>((resolve) => {
-			slot.onAdmitted = () => resolve(true);
-		});
-		this.move(slot, 'enter');
-		this.admit();
-		if (slot.state === State.Inside) return true;
+	private async acquire(entry: QueueEntry, { deadline, signal }: QueueLimits): Promise<boolean> {
+		if (entry.state === State.Inside) return true;
+		this.waiting = [...this.waiting, entry].sort((a, b) => a.index - b.index);
+		entry.state = State.Waiting;
 		try {
-			return await inTime(admitted, limits);
+			while (!this.isAdmitted(entry)) {
+				const now = this.time.now();
+				if (now >= deadline || this.opensAt > deadline) return false;
+				await this.sleep(entry, this.opensAt > now ? this.opensAt : deadline, signal);
+			}
+			return true;
 		} finally {
-			if (slot.state === State.Waiting) this.leave(slot);
+			if (entry.state === State.Waiting) this.release(entry);
 		}
 	}
 
-	private refused(slot: QueueEntry) {
-		if (!this.move(slot, 'refuse')) return;
-		slot.wasRefused = true;
-		this.free = 0;
+	private isAdmitted(entry: QueueEntry): boolean {
+		this.admit();
+		return entry.state === State.Inside;
 	}
 
-	private leave(slot: QueueEntry) {
-		const wasInside = slot.state === State.Inside;
-		this.move(slot, 'leave');
-		if (wasInside && slot.wasAccepted) this.free++;
+	/** Waits until the entry is woken, or the moment has come. */
+	private async sleep(entry: QueueEntry, until: number, signal?: AbortSignal): Promise<void> {
+		const timer = new AbortController();
+		const woken = new Promise<void>((resolve) => {
+			entry.wake = resolve;
+		});
+		const isDue = Number.isFinite(until) && this.time.sleep(until - this.time.now(), timer.signal);
+		try {
+			const first = isDue ? Promise.race([woken, isDue]) : woken;
+			await (signal ? unlessAborted(first, signal) : first);
+		} finally {
+			timer.abort();
+		}
+	}
+
+	private onRateLimited(entry: QueueEntry, retryAfterMs?: number) {
+		if (retryAfterMs !== undefined) {
+			this.askedUntil = Math.max(this.askedUntil, this.time.now() + retryAfterMs);
+			this.onRefused(entry, retryAfterMs);
+			return;
+		}
+		const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.pauses);
+		this.onRefused(entry, longest * (0.5 + this.time.random() / 2));
+	}
+
+	private onRefused(entry: QueueEntry, pauseMs: number) {
+		if (entry.state !== State.Inside) return;
+		entry.state = State.Outside;
+		this.inside--;
+		this.pauses++;
+		this.places = Math.max(1, this.places - 1);
+		this.seen.fewest = Math.min(this.seen.fewest, this.places);
+		this.seen.refused++;
+		this.opensAt = Math.max(this.opensAt, this.time.now() + pauseMs);
+	}
+
+	/** Another request has just been done: there is room, unless the gateway named a time. */
+	private onSucceeded() {
+		this.places = Math.min(this.most, this.places + 1);
+		this.pauses = 0;
+		this.hasGivenUp = false;
+		this.opensAt = Math.min(this.opensAt, this.askedUntil);
+		this.admit();
+	}
+
+	private release(entry: QueueEntry) {
+		if (entry.state === State.Inside) this.inside--;
+		if (entry.state === State.Waiting) {
+			this.waiting = this.waiting.filter((other) => other !== entry);
+		}
+		entry.state = State.Outside;
 		this.admit();
 	}
 
 	private admit() {
-		for (let next = this.next(); next; next = this.next()) {
-			this.move(next, 'admit');
-			this.free--;
-			next.wasRefused = false;
-			next.onAdmitted?.();
+		while (this.inside < this.places && this.time.now() >= this.opensAt) {
+			const next = this.waiting.shift();
+			if (!next) return;
+			next.state = State.Inside;
+			this.inside++;
+			next.wake();
 		}
-	}
-
-	/** The slot that is sent now, if there is room for it. */
-	private next(): QueueEntry | undefined {
-		if (!this.line.some(({ wasRefused }) => wasRefused)) this.free = Infinity;
-		// No request under way will tell that there is room again: one has to try.
-		if (this.inside === 0) this.free = Math.max(this.free, 1);
-		if (this.free <= 0) return undefined;
-		const waiting = this.line.filter(({ state }) => state === State.Waiting);
-		return waiting.find(({ wasRefused }) => wasRefused) ?? waiting[0];
-	}
-
-	/** @returns whether the event changed the slot's state */
-	private move(slot: QueueEntry, event: Event): boolean {
-		const before = slot.state;
-		const after = TRANSITIONS[event][before];
-		if (after === undefined) return false;
-		slot.state = after;
-		this.inside += Number(after === State.Inside) - Number(before === State.Inside);
-		if (isInLine(after) && !isInLine(before)) this.line.push(slot);
-		if (!isInLine(after)) this.line = this.line.filter((other) => other !== slot);
-		return true;
-	}
-}
-
-const isInLine = (state: State) => state === State.Waiting || state === State.Pausing;
-
-/** @returns false if the deadline came first */
-async function inTime(
-	admitted: Promise<true>,
-	{ time, deadline, signal }: QueueLimits,
-): Promise<boolean> {
-	const timer = new AbortController();
-	const isLate = async () => {
-		await time.sleep(deadline - time.now(), timer.signal);
-		return false;
-	};
-	try {
-		const first = Promise.race([admitted, isLate()]);
-		return await (signal ? unlessAborted(first, signal) : first);
-	} finally {
-		timer.abort();
 	}
 }

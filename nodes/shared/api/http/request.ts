@@ -171,7 +171,7 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		}
 		const result = await this.receive();
 		if ('failure' in result) return this.failed(result.failure);
-		this.slot?.onAccepted();
+		if (this.kind === 'response') this.slot?.onSucceeded();
 		return { value: result.reply };
 	}
 
@@ -180,9 +180,9 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 	 * @returns false if its deadline came first
 	 */
 	private async acquireSlot(): Promise<boolean> {
-		const { time, deadline, signal } = this.client;
+		const { deadline, signal } = this.client;
 		try {
-			return (await this.slot?.acquire({ time, deadline, signal })) ?? true;
+			return (await this.slot?.acquire({ deadline, signal })) ?? true;
 		} catch (error) {
 			throw signal?.aborted ? new CanceledError() : error;
 		}
@@ -218,18 +218,25 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		return error instanceof RequestAborted || (error instanceof TransportFault && isAborted);
 	}
 
-	private failed(failure: Failure): { error: ModelAccessError; mayRetry: boolean } {
+	private failed(failure: Failure): Exclude<Attempt<Reply>, { value: Reply }> {
 		const { outcome } = failure;
 		const { rule, executed } = retryRule(outcome, this.kind);
 		this.maybeExecuted ||= executed;
 		if (outcome === 'internalError') this.internalErrors++;
-		if (outcome === 'rateLimited') this.slot?.onRateLimited();
 		const error = failure.toError(
 			getErrorDetails(failure, this.kind, rule !== 'never', this.maybeExecuted),
 		);
 		this.lastError = error;
 		const onceMore = rule === 'once' && this.internalErrors === 1;
-		return { error, mayRetry: rule === 'bounded' || onceMore };
+		return { error, mayRetry: rule === 'bounded' || onceMore, waitMs: this.queueWaitMs(failure) };
+	}
+
+	/** Where a queue orders the requests, it waits, and not each request for itself. */
+	private queueWaitMs({ outcome, details }: Failure): number | undefined {
+		if (outcome !== 'rateLimited' || this.kind !== 'response' || !this.slot) return undefined;
+		const { retryAfter } = details;
+		this.slot.onRateLimited(retryAfter === undefined ? undefined : retryAfter * 1000);
+		return 0;
 	}
 }
 

@@ -20,8 +20,14 @@ export type Outcome =
 	| 'inDoubt'
 	| 'refused';
 
-/** Sent again until `maxRetries`; once more at most; never. */
-export type Rule = 'bounded' | 'once' | 'never';
+export type Rule =
+	/** Sent again until `maxRetries`. */
+	| 'bounded'
+	/** Sent again once at most. */
+	| 'once'
+	/** Left to the caller, which knows the queue of all items: see `Refusals`. */
+	| 'queued'
+	| 'never';
 
 interface Row {
 	outcome: Outcome;
@@ -42,14 +48,14 @@ export const RETRY_TABLE: readonly Row[] = [
 		outcome: 'rateLimited',
 		read: 'bounded',
 		response: 'bounded',
-		image: 'bounded',
+		image: 'queued',
 		executed: 'no',
 	},
 	{
 		outcome: 'unavailable',
 		read: 'bounded',
 		response: 'bounded',
-		image: 'bounded',
+		image: 'queued',
 		executed: 'no',
 	},
 	{ outcome: 'unreached', read: 'bounded', response: 'bounded', image: 'bounded', executed: 'no' },
@@ -132,6 +138,8 @@ export type Attempt<T> =
 	| {
 			error: ModelAccessError;
 			mayRetry: boolean;
+			/** Milliseconds until the next attempt, if the error does not decide. */
+			waitMs?: number;
 			/** For logs; the error's message if it is absent. */
 			reason?: string;
 	  };
@@ -153,12 +161,16 @@ export async function sendWithRetry<T>(
 		if ('value' in attempt) return attempt.value;
 		const { error, mayRetry, reason = error.message } = attempt;
 		if (!mayRetry || retries >= maxRetries) throw error;
-		const { retryAfter } = error.details;
-		const waitMs = retryAfter !== undefined ? retryAfter * 1000 : backoffMs(retries, time.random());
+		const waitMs = attempt.waitMs ?? nextWaitMs(error, retries, time.random());
 		if (time.now() + waitMs > deadline) throw outOfTime(error);
 		onRetry?.({ reason, waitMs, attempt: retries + 1 });
 		await pause(bounds, waitMs);
 	}
+}
+
+function nextWaitMs({ details }: ModelAccessError, retries: number, random: number): number {
+	const { retryAfter } = details;
+	return retryAfter !== undefined ? retryAfter * 1000 : backoffMs(retries, random);
 }
 
 /**

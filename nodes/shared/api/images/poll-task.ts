@@ -1,23 +1,62 @@
-import { ApiError } from '../errors/errors';
-import { request, type Client } from '../http/request';
-import { checkReply, imageTaskSchema } from '../schemas';
-import { toPollResult, type PollResult } from './task';
+import { ApiError, InvalidResponseError } from '../errors/errors';
+import { request, type Client, type ParsedReply } from '../http/request';
+import { sendWithRetry, type Attempt } from '../http/retry';
+import { checkReply, imageTaskSchema, type ImageTask } from '../schemas';
+import { findTask, isTask, readTaskId, toPollResult, type PollResult } from './task';
 import { unknownTask, withTask } from './task-errors';
 
 /**
- * Reads a task once.
+ * Reads a task once. It costs nothing, so a reply that is no task is looked at again, as often as
+ * Max Retries allows.
+ * @param acceptedAt Unix seconds at which the gateway accepted it; absent: a user entered the ID
  * @throws {TaskError} the gateway does not know the task
  * @throws {ModelAccessError} see {@link request}; every error carries the task's ID
  * @see contract, "GET /v1/images/tasks/<task_id>" and "Errors" 6
  */
-export async function pollImageTask(client: Client, taskId: string): Promise<PollResult> {
+export async function pollImageTask(
+	client: Client,
+	taskId: string,
+	acceptedAt?: number,
+): Promise<PollResult> {
 	try {
-		const path = `/images/tasks/${encodeURIComponent(taskId)}`;
-		const answer = await request(client, 'read', { method: 'GET', path });
-		const what = { what: 'image task', kind: 'read' } as const;
-		return toPollResult(client, answer, checkReply(imageTaskSchema, answer, what));
+		return await sendWithRetry(client, async () => await pollOnce(client, taskId));
 	} catch (error) {
 		const unknown = error instanceof ApiError && error.details.httpStatus === 404;
-		throw unknown ? unknownTask(taskId, error) : withTask(error, taskId);
+		throw unknown ? unknownTask(taskId, error, acceptedAt) : withTask(error, taskId);
 	}
+}
+
+/** A cache on the way must not answer in place of the gateway. */
+const FRESH = { 'Cache-Control': 'no-cache' };
+
+async function pollOnce(client: Client, taskId: string): Promise<Attempt<PollResult>> {
+	const path = `/images/tasks/${encodeURIComponent(taskId)}`;
+	try {
+		const answer = await request(client, 'read', { method: 'GET', path, headers: FRESH });
+		return { value: readPoll(client, answer, taskId) };
+	} catch (error) {
+		return repeatable(error);
+	}
+}
+
+/** @throws what another look does not change */
+function repeatable(error: unknown): Attempt<PollResult> {
+	if (error instanceof InvalidResponseError) return { error, mayRetry: true };
+	throw error;
+}
+
+/** @throws {InvalidResponseError} the reply is no task */
+function readPoll(client: Client, answer: ParsedReply, taskId: string): PollResult {
+	const json = unwrapTask(answer.json, taskId);
+	const what = { what: 'image task', kind: 'read' } as const;
+	const task: ImageTask = checkReply(imageTaskSchema, { ...answer, json }, what);
+	return toPollResult(client, answer, json, task);
+}
+
+/** The task itself where the reply wraps it; else the reply as it came. */
+function unwrapTask(body: unknown, taskId: string): Record<string, unknown> {
+	const found =
+		findTask(body, (fields) => isTask(fields) && readTaskId(fields) === taskId) ??
+		findTask(body, (fields) => isTask(fields) && readTaskId(fields) !== undefined);
+	return found ?? (body as Record<string, unknown>);
 }

@@ -1,10 +1,10 @@
-import { InvalidResponseError } from '../errors/errors';
-import { unusableReply } from '../errors/from-reply';
+import { InvalidResponseError, type ModelAccessError } from '../errors/errors';
+import { getRequestId, unusableReply } from '../errors/from-reply';
 import { asRecord, parseJson } from '../http/json';
 import { send, parseReply, type Client } from '../http/request';
 import { header, type GatewayReply } from '../http/transport';
 import { imageTaskSchema } from '../schemas';
-import { toPollResult, type AcceptedTask } from './task';
+import { findTask, isTask, readTaskId, toPollResult, type AcceptedTask } from './task';
 import { parseTaskPath } from './task-id';
 
 /** Which of the two submit endpoints. */
@@ -28,30 +28,45 @@ export async function submitImageTask(
 
 /**
  * Reads the reply to a submit. The task exists and may be paid for, so its ID is taken from
- * wherever it stands: the body, even one that is not as it should be, or the `Location`.
+ * wherever it stands: the body, however it wraps the task, or the `Location`.
  * @throws {InvalidResponseError} no ID stands anywhere
  */
 function acceptedTask(client: Client, reply: GatewayReply): AcceptedTask {
-	const body = asRecord(parseJson(reply.body));
-	const taskId =
-		readId(body.task_id) ??
-		readId(body.id) ??
-		parseTaskPath(header(reply.headers, 'location') ?? '');
-	if (taskId === undefined) {
-		const { requestId } = parseReply(client, 'image', reply);
-		throw new InvalidResponseError('The gateway accepted the image task, but named no task ID', {
-			...unusableReply('image'),
-			httpStatus: reply.status,
-			requestId,
-		});
-	}
+	const whole = parseJson(reply.body);
+	const found =
+		findTask(whole, ({ task_id }) => readTaskId({ task_id }) !== undefined) ??
+		findTask(whole, (fields) => isTask(fields) && readTaskId(fields) !== undefined);
+	const body = found ?? asRecord(whole);
+	const taskId = readTaskId(body) ?? findTaskAddress(whole, reply) ?? readNestedId(whole);
+	if (taskId === undefined) throw noTaskId(client, reply);
 	const checked = imageTaskSchema.safeParse(body);
 	const task = checked.success ? checked.data : { task_id: taskId, status: 'processing' };
 	const json = checked.success ? body : { ...body, ...task };
-	return { ...toPollResult(client, { json, reply }, task), taskId };
+	const requestId = getRequestId(client.redact, reply);
+	return { ...toPollResult(client, { reply, requestId }, json, task), taskId };
 }
 
-function readId(value: unknown): string | undefined {
-	const text = typeof value === 'number' ? String(value) : value;
-	return typeof text === 'string' && text !== '' ? text : undefined;
+/** The ID in the `Location`, or in any address of a task that the body names. */
+function findTaskAddress(body: unknown, reply: GatewayReply): string | undefined {
+	const named = parseTaskPath(header(reply.headers, 'location') ?? '');
+	if (named !== undefined) return named;
+	const isAddress = (value: unknown): value is string =>
+		typeof value === 'string' && parseTaskPath(value) !== undefined;
+	const holder = findTask(body, (fields) => Object.values(fields).some(isAddress));
+	return parseTaskPath(Object.values(holder ?? {}).find(isAddress) ?? '');
+}
+
+function readNestedId(body: unknown): string | undefined {
+	const holder = findTask(body, (fields) => readTaskId(fields) !== undefined);
+	return holder && readTaskId(holder);
+}
+
+/** @returns the error of a reply that accepts a task and names none */
+function noTaskId(client: Client, reply: GatewayReply): ModelAccessError {
+	const { requestId } = parseReply(client, 'image', reply);
+	return new InvalidResponseError('The gateway accepted the image task, but named no task ID', {
+		...unusableReply('image'),
+		httpStatus: reply.status,
+		requestId,
+	});
 }

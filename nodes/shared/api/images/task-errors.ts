@@ -1,4 +1,6 @@
-import { formatAdvice } from '../errors/advice';
+import { formatAdvice, type Advice } from '../errors/advice';
+import { describeError } from '../errors/describe';
+import { impliedStatus } from '../errors/error-body';
 import {
 	CanceledError,
 	FailedTaskError,
@@ -6,14 +8,16 @@ import {
 	TaskError,
 	UnknownTaskError,
 	type ApiError,
+	type ErrorDetails,
+	type Refusal,
 } from '../errors/errors';
+import { adviseOn, isQuotaExhausted, type Evidence } from '../errors/evidence';
 import { sanitizeField } from '../errors/sanitize';
-import { statusMeaning } from '../errors/status-table';
 import { formatUnixTime } from '../http/clock';
 import type { Client } from '../http/request';
 import { statusOutcome } from '../http/retry';
 import type { ImageTask } from '../schemas';
-import type { PollResult } from './task';
+import { getTaskError, type PollResult } from './task';
 
 /** A failure that happened after the gateway accepted the task, with the task's ID. */
 export function withTask(error: unknown, taskId: string): unknown {
@@ -26,73 +30,185 @@ export function withTask(error: unknown, taskId: string): unknown {
 const ACCEPTED_ADVICE =
 	'The image task was accepted and may be charged: do not submit it again, fetch it with Task → Wait and its task ID.';
 
-/** The error of a task that the gateway does not know. */
-export function unknownTask(taskId: string, { details }: ApiError): UnknownTaskError {
-	return new UnknownTaskError(`The gateway knows no image task "${taskId}" (HTTP 404)`, {
-		...details,
-		taskId,
-		retryable: false,
-		advice:
-			'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect pictures before expires_at.',
+/**
+ * The error of a task that the gateway does not know.
+ * @param acceptedAt Unix seconds at which the gateway accepted it; absent: a user entered the ID
+ */
+export function unknownTask(
+	taskId: string,
+	{ details }: ApiError,
+	acceptedAt?: number,
+): UnknownTaskError {
+	const known = { ...details, taskId, retryable: false };
+	if (acceptedAt === undefined) {
+		return new UnknownTaskError(`The gateway knows no image task "${taskId}" (HTTP 404)`, {
+			...known,
+			advice:
+				'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect images before expires_at.',
+		});
+	}
+	return new UnknownTaskError('The gateway has lost the image task (HTTP 404)', {
+		...known,
+		maybeExecuted: true,
+		advice: `The gateway accepted it at ${formatUnixTime(acceptedAt)} and does not know it any more. ${MAYBE_CHARGED}`,
 	});
 }
 
-/** The error of a task whose status is `failed`. */
+const MAYBE_CHARGED =
+	'It may be charged, so it is not submitted again. Check the usage in the gateway’s console before you submit it again.';
+
+/** The error of a task that ended without an image. */
 export function failedTask(
 	client: Pick<Client, 'redact' | 'optionNames'>,
 	taskId: string,
-	{ error, http_status }: ImageTask,
+	task: ImageTask,
 ): FailedTaskError {
-	const said = (text: string | undefined) => sanitizeField(client.redact, text);
-	const reason = said(error?.message || error?.type) || 'the gateway gave no reason';
-	const meaning = http_status !== undefined && http_status >= 400 && statusMeaning(http_status);
-	const outcome = http_status !== undefined ? statusOutcome(http_status) : 'refused';
-	return new FailedTaskError(`The image task failed: ${reason}`, {
+	const evidence = getEvidence(client, task);
+	const outcome = taskOutcome(evidence);
+	const { status, code, type, message } = evidence;
+	const found = adviseOn(evidence);
+	const { title, advice, ...known } = OUTCOMES[outcome](found.advice);
+	const details: ErrorDetails = {
+		...known,
 		taskId,
-		httpStatus: http_status,
-		type: said(error?.type),
-		code: said(error?.code),
-		retryable: outcome === 'rateLimited' || outcome === 'unavailable',
-		advice: formatAdvice(
-			[
-				...(meaning ? meaning.advice : []),
-				'Change the request if the reason asks for it, and submit a new task; this one will not be done.',
-			],
-			client.optionNames,
-		),
-	});
+		httpStatus: status,
+		type,
+		code,
+		advice: formatAdvice(advice, client.optionNames),
+	};
+	const reason = message || type || 'the gateway gave no reason';
+	const words = { title: found.title ?? title, status, code, message: reason };
+	return new FailedTaskError(describeError(words), details);
 }
+
+function getEvidence(client: Pick<Client, 'redact'>, task: ImageTask): Evidence {
+	const error = getTaskError(task);
+	const said = (text: string | undefined) => sanitizeField(client.redact, text);
+	const words = { type: said(error?.type), code: said(error?.code), message: said(error?.message) };
+	const { http_status } = task;
+	const status =
+		http_status !== undefined && http_status >= 400 ? http_status : impliedStatus(words);
+	return { ...words, status, place: 'failedTask' };
+}
+
+type TaskOutcome = Refusal | 'inDoubt' | 'refused';
+
+/** Words of a failure after the image was made, and charged. */
+const STORING = /\bstor(e|ed|ing|age)\b|upload/i;
+
+/**
+ * What a failed task stands for. Only a refusal by 429 or 503 shows that nothing was made; of 5xx
+ * and of no status nobody knows.
+ */
+function taskOutcome(evidence: Evidence): TaskOutcome {
+	const { status, message } = evidence;
+	if (status === undefined) return 'inDoubt';
+	if (isQuotaExhausted(evidence)) return 'refused';
+	const outcome = statusOutcome(status);
+	if (outcome === 'unavailable') return STORING.test(message ?? '') ? 'inDoubt' : outcome;
+	if (outcome === 'rateLimited' || outcome === 'refused') return outcome;
+	return 'inDoubt';
+}
+
+type Known = Pick<ErrorDetails, 'retryable' | 'maybeExecuted' | 'refusal'>;
+
+const NOTHING_MADE = 'Nothing was made or charged.';
+
+/** What each outcome means for its reader. */
+const OUTCOMES: Record<TaskOutcome, (found: Advice) => Known & { title: string; advice: Advice }> =
+	{
+		rateLimited: (found) => ({
+			title: 'The gateway refused the image task as one too many',
+			retryable: true,
+			refusal: 'rateLimited',
+			advice: [`${NOTHING_MADE} Submit the image again later.`, ...found],
+		}),
+		unavailable: (found) => ({
+			title: 'The gateway had nothing to do the image task with',
+			retryable: true,
+			refusal: 'unavailable',
+			advice: [`${NOTHING_MADE} Submit the image again later.`, ...found],
+		}),
+		refused: (found) => ({
+			title: 'The image task was refused',
+			retryable: false,
+			advice: [...found, ...(found.some(saysNothingMade) ? [] : ['Nothing was made.'])],
+		}),
+		inDoubt: (found) => ({
+			title: 'The image task failed',
+			retryable: false,
+			maybeExecuted: true,
+			advice: [
+				'The image may have been made and charged, although it cannot be fetched. Check the usage in the gateway’s console before you submit it again.',
+				...found,
+			],
+		}),
+	};
+
+const saysNothingMade = (sentence: Advice[number]) =>
+	typeof sentence === 'string' && sentence.includes('Nothing was made');
 
 /** The error of a task that is not done when the waiting ends. */
 export function timedOut(
 	{ optionNames }: Client,
 	taskId: string,
-	{ task }: PollResult,
+	seen: PollResult,
 	{ because, waitMs }: { because: 'deadline' | 'expiry'; waitMs: number },
 ): TaskError {
 	const wait = `The next look at it would have been in ${Math.ceil(waitMs / 1000)} s.`;
+	const { expires_at, status } = seen.task;
 	const expires =
-		task.expires_at === undefined
+		expires_at === undefined
 			? ''
-			: ` The gateway keeps the task until ${formatUnixTime(task.expires_at)}.`;
-	return because === 'expiry'
-		? new TaskError('The image task is about to expire and is not done', {
-				taskId,
-				retryable: false,
-				advice: `${wait}${expires} Nothing can be fetched after that.`,
-			})
-		: new TaskError('The image was not done within Max Wait', {
-				taskId,
-				retryable: true,
-				advice: formatAdvice(
-					[
-						`${wait} The task goes on and may be charged: do not submit it again, fetch it with Task → Wait and its task ID.${expires}`,
-						{
-							ifOption: 'Max Wait',
-							text: 'Raise the Max Wait option for images that take longer.',
-						},
-					],
-					optionNames,
-				),
-			});
+			: ` The gateway keeps the task until ${formatUnixTime(expires_at)}.`;
+	const stands = `${tellStatus(status, seen)} ${wait}`;
+	if (because === 'expiry') {
+		return new TaskError('The image task is about to expire and is not done', {
+			taskId,
+			retryable: false,
+			advice: `${stands}${expires} Nothing can be fetched after that.`,
+		});
+	}
+	const isLost = secondsAtWork(seen) >= LOST_AFTER;
+	const advice: Advice = isLost
+		? [stands, PROBABLY_LOST]
+		: [
+				`${stands} The task goes on and may be charged: do not submit it again, fetch it with Task → Wait and its task ID.${expires}`,
+				{ ifOption: 'Max Wait', text: 'Raise the Max Wait option for images that take longer.' },
+			];
+	return new TaskError('The image was not done within Max Wait', {
+		taskId,
+		retryable: !isLost,
+		advice: formatAdvice(advice, optionNames),
+	});
+}
+
+/** Seconds after which a task that is still at work was probably lost. */
+const LOST_AFTER = 3600;
+
+const PROBABLY_LOST =
+	'Gateways end a task themselves after about half an hour, so this one was probably lost when the gateway was restarted. Check the usage in the gateway’s console to see whether it was charged.';
+
+/** Characters of a status that a gateway may make up. */
+const LONGEST_STATUS = 50;
+
+function tellStatus(status: string, seen: PollResult): string {
+	const seconds = secondsAtWork(seen);
+	const since = seconds >= 1 ? `, ${formatDuration(seconds)} after it was accepted` : '';
+	const word = sanitizeField((text) => text, status, LONGEST_STATUS) ?? '';
+	return `Its last status is ${word}${since}.`;
+}
+
+/** By the gateway's clock; 0 if it does not say when the task began. */
+function secondsAtWork({ task, gatewayTime }: PollResult): number {
+	return task.created_at === undefined ? 0 : gatewayTime / 1000 - task.created_at;
+}
+
+/** `40 s`, `15 min`, `2 h 5 min`. */
+function formatDuration(seconds: number): string {
+	if (seconds < 120) return `${Math.round(seconds)} s`;
+	const minutes = Math.round(seconds / 60);
+	if (minutes < 120) return `${minutes} min`;
+	const rest = minutes % 60;
+	return `${Math.floor(minutes / 60)} h${rest > 0 ? ` ${rest} min` : ''}`;
 }

@@ -1,5 +1,7 @@
 import { TaskError } from '../errors/errors';
+import { formatUnixTime } from '../http/clock';
 import type { ImageTask } from '../schemas';
+import type { PollResult } from './task';
 
 /** One image of a completed task. */
 export interface TaskImage {
@@ -29,7 +31,7 @@ export function getTaskImages(taskId: string, task: ImageTask): TaskImage[] {
 	const found =
 		entries.length > 0 ? entries : task.image_url ? [{ url: task.image_url }] : undefined;
 	if (!found) {
-		throw new TaskError('The image task is completed, but names no picture', {
+		throw new TaskError('The image task is completed, but names no image', {
 			taskId,
 			httpStatus: task.http_status,
 			retryable: false,
@@ -45,27 +47,37 @@ export function getTaskImages(taskId: string, task: ImageTask): TaskImage[] {
 	}));
 }
 
-/**
- * The one home of an image's output shape: the JSON of the item that stands for it.
- * The download adds `file`.
- */
-export function toImageOutput(
+/** An image's output but for its file, at most nine fields; a file is the tenth. */
+export function simplifyImage(
 	task: ImageTask,
-	{ url, entry, index, count }: TaskImage,
+	{ url, index, count }: TaskImage,
 	{ taskId, model, prompt }: ImageOrigin,
 ): Record<string, unknown> {
+	const { expires_at, result } = task;
 	return {
 		task_id: taskId,
-		status: task.status,
+		status: 'completed',
 		...(model !== undefined && { model }),
 		...(prompt !== undefined && { prompt }),
 		image_url: url,
 		image_index: index,
 		image_count: count,
-		created_at: task.created_at,
-		completed_at: task.completed_at,
-		expires_at: task.expires_at,
-		http_status: task.http_status,
+		...(expires_at !== undefined && { expires_at: formatUnixTime(expires_at) }),
+		...(result?.usage && { usage: result.usage }),
+	};
+}
+
+/** An image's output as the gateway sent it: the task, and the image's own entry. */
+export function rawImage(
+	{ json, requestId, clientRequestId }: PollResult,
+	{ entry, index, count }: TaskImage,
+): Record<string, unknown> {
+	return {
+		...json,
 		image: entry,
+		image_index: index,
+		image_count: count,
+		...(requestId !== undefined && { request_id: requestId }),
+		...(clientRequestId !== undefined && { client_request_id: clientRequestId }),
 	};
 }

@@ -1,11 +1,14 @@
+import { asRecord } from '../http/json';
 import type { ParsedReply, Client } from '../http/request';
 import { readGatewayTime, parseRetryAfter } from '../http/retry-after';
-import type { ImageTask } from '../schemas';
+import { imageTaskSchema, type ImageTask } from '../schemas';
 
 /** What one reply said about a task. */
 export interface PollResult {
 	/** Checked, for reading. */
 	task: ImageTask;
+	/** How it stands, whatever words the gateway has for it. */
+	state: TaskState;
 	/** As the gateway sent it. */
 	json: Record<string, unknown>;
 	/** Seconds, where the reply named them. */
@@ -14,6 +17,9 @@ export interface PollResult {
 	now: number;
 	/** The same moment by the gateway's clock. */
 	gatewayTime: number;
+	/** Names of this exchange, for the gateway's operator. */
+	requestId?: string;
+	clientRequestId?: string;
 }
 
 /** A task the gateway has accepted. From here on it may cost money and must not get lost. */
@@ -21,21 +27,121 @@ export interface AcceptedTask extends PollResult {
 	taskId: string;
 }
 
+export type TaskState = 'working' | 'completed' | 'failed';
+
+/** Words for a status, without case, spaces, hyphens and underscores. */
+const WORDS: Record<TaskState, readonly string[]> = {
+	working: [
+		'processing',
+		'queued',
+		'inqueue',
+		'pending',
+		'waiting',
+		'inprogress',
+		'running',
+		'started',
+		'starting',
+		'submitted',
+		'accepted',
+		'created',
+		'generating',
+		'notstart',
+	],
+	completed: ['completed', 'complete', 'succeeded', 'success', 'successful', 'done', 'finished'],
+	failed: [
+		'failed',
+		'failure',
+		'fail',
+		'error',
+		'errored',
+		'cancelled',
+		'canceled',
+		'rejected',
+		'aborted',
+		'expired',
+		'timeout',
+		'timedout',
+	],
+};
+
+/**
+ * How a task stands. A task with an image is done; one with an error, and no word that it is still
+ * at work, has failed. A status that no list has means: keep waiting.
+ * @see contract, "Image task" (`status`)
+ */
+export function taskState(task: ImageTask): TaskState {
+	if (hasImage(task)) return 'completed';
+	const word = task.status.toLowerCase().replace(/[\s_-]+/g, '');
+	const isAtWork = WORDS.working.includes(word);
+	if (getTaskError(task) && !isAtWork) return 'failed';
+	if (WORDS.completed.includes(word)) return 'completed';
+	return WORDS.failed.includes(word) ? 'failed' : 'working';
+}
+
+function hasImage({ image_url, result }: ImageTask): boolean {
+	return Boolean(image_url) || (result?.data ?? []).some(({ url }) => Boolean(url));
+}
+
+/** Why a task failed: its own error, or the one in place of its images. */
+export function getTaskError(task: ImageTask): ImageTask['error'] {
+	return task.error ?? task.result?.error ?? undefined;
+}
+
 /**
  * What a reply says about a task.
- * @param task its body, checked
+ * @param json the task as it came
+ * @param task the same, checked
  */
 export function toPollResult(
 	client: Client,
-	{ json, reply }: ParsedReply,
+	{ reply, requestId }: Omit<ParsedReply, 'json'>,
+	json: Record<string, unknown>,
 	task: ImageTask,
 ): PollResult {
 	const now = client.time.now();
 	return {
 		task,
-		json: json as Record<string, unknown>,
+		state: taskState(task),
+		json,
 		retryAfter: parseRetryAfter(reply.headers, now),
 		now,
 		gatewayTime: readGatewayTime(reply.headers, now),
+		...(requestId !== undefined && { requestId }),
 	};
+}
+
+/** How deep a task may be wrapped into other objects and lists. */
+const DEEPEST = 4;
+
+/**
+ * Finds a task in a reply that may wrap it: `{ code, data: { … } }`, `{ data: [{ … }] }`.
+ * @param isTask tells it from what is around it
+ * @returns the outermost one
+ */
+export function findTask(
+	body: unknown,
+	isTask: (found: Record<string, unknown>) => boolean,
+): Record<string, unknown> | undefined {
+	let level: unknown[] = [body];
+	for (let depth = 0; depth <= DEEPEST; depth++) {
+		const found = level.map(asRecord).find(isTask);
+		if (found) return found;
+		level = level.flatMap((value) => Object.values(asRecord(value)));
+	}
+	return undefined;
+}
+
+/** Whether an object is a task with a status. */
+export function isTask(value: Record<string, unknown>): boolean {
+	return imageTaskSchema.safeParse(value).success;
+}
+
+/** The ID of a task as it stands in a body. */
+export function readTaskId(body: Record<string, unknown>): string | undefined {
+	return readId(body.task_id) ?? readId(body.id);
+}
+
+function readId(value: unknown): string | undefined {
+	const text = typeof value === 'number' ? String(value) : value;
+	return typeof text === 'string' && text !== '' ? text : undefined;
 }

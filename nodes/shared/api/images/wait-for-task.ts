@@ -36,8 +36,7 @@ const LONGEST_UNNAMED_WAIT_MS = 15_000;
  * @see contract, "States and transitions" and "Limits" (poll fallback)
  */
 export function pollStep(state: PollState, seen: PollResult, settings: PollSettings): PollStep {
-	const { status } = seen.task;
-	if (status === 'completed' || status === 'failed') return { next: status };
+	if (seen.state !== 'working') return { next: seen.state };
 	const waitMs = Math.max(askedWaitMs(state, seen), settings.pollIntervalMs);
 	const expiry = expiryMoment(seen);
 	if (seen.now + waitMs > Math.min(settings.deadline, expiry)) {
@@ -66,30 +65,33 @@ export interface WaitResult {
 	error?: ModelAccessError;
 }
 
+/** A task that is waited for. */
+export interface AwaitedTask extends PollSettings {
+	taskId: string;
+	/** What is already known of the task, such as the 202; else it is polled at once. */
+	first?: PollResult;
+	/** Unix seconds at which the gateway accepted it; absent: a user entered the ID. */
+	acceptedAt?: number;
+	/** Told of each reply. */
+	onSeen?: (seen: PollResult) => void;
+}
+
 /**
  * Polls a task until it ends, the deadline or its expiry is near, or the client is canceled.
  *
- * @param first what is already known of the task, such as the 202; else it is polled at once
- * @param onSeen told of each reply
  * @throws {TaskError} the task failed, or the gateway no longer knows it
  * @throws {ModelAccessError} a poll failed for good; the error carries the task's ID
  */
-export async function waitForImageTask(
-	client: Client,
-	taskId: string,
-	{
-		first,
-		onSeen,
-		...settings
-	}: PollSettings & { first?: PollResult; onSeen?: (seen: PollResult) => void },
-): Promise<WaitResult> {
+export async function waitForImageTask(client: Client, awaited: AwaitedTask): Promise<WaitResult> {
+	const { taskId, first, acceptedAt, onSeen } = awaited;
+	const poll = async () => await pollImageTask(client, taskId, acceptedAt);
 	let state: PollState = { unnamedWaits: 0 };
-	let seen = first ?? (await pollImageTask(client, taskId));
+	let seen = first ?? (await poll());
 	for (;;) {
 		onSeen?.(seen);
-		const step = pollStep(state, seen, settings);
+		const step = pollStep(state, seen, awaited);
 		if (step.next !== 'wait') return endWait(client, taskId, seen, step);
-		const next = await pollAfter(client, taskId, step.waitMs);
+		const next = await pollAfter(client, awaited, step.waitMs);
 		if (next instanceof ModelAccessError) return { end: 'timedOut', last: seen, error: next };
 		state = step.state;
 		seen = next;
@@ -107,20 +109,18 @@ function endWait(
 	if (step.next === 'giveUp') {
 		return { end: 'timedOut', last: seen, error: timedOut(client, taskId, seen, step) };
 	}
-	// The gateway has room for another task by now, also while the images are downloaded.
-	client.slot?.release();
 	return { end: 'completed', last: seen };
 }
 
 /** @returns the error if no time was left to poll again */
 async function pollAfter(
 	client: Client,
-	taskId: string,
+	{ taskId, acceptedAt }: AwaitedTask,
 	waitMs: number,
 ): Promise<PollResult | ModelAccessError> {
 	try {
 		await pause(client, waitMs);
-		return await pollImageTask(client, taskId);
+		return await pollImageTask(client, taskId, acceptedAt);
 	} catch (error) {
 		const known = withTask(error, taskId);
 		if (known instanceof ModelAccessError && known.details.outOfTime) return known;
