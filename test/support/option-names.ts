@@ -5,6 +5,7 @@ const NAMES: Record<OptionName, true> = {
 	'Idle Timeout': true,
 	'Max File Size': true,
 	'Max Wait': true,
+	'Previous Response ID': true,
 	Stream: true,
 	Timeout: true,
 };

@@ -4,6 +4,7 @@ export type OptionName =
 	| 'Idle Timeout'
 	| 'Max File Size'
 	| 'Max Wait'
+	| 'Previous Response ID'
 	| 'Stream'
 	| 'Timeout';
 

@@ -6,6 +6,7 @@ import {
 	type ModelAccessError,
 	type Refusal,
 } from './errors';
+import { HTML_ADVICE } from './evidence';
 import { sanitizeField, type Redact } from './sanitize';
 import { asRecord, parseJson } from '../http/json';
 import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from '../http/retry';
@@ -22,8 +23,7 @@ export function isHtml(reply: GatewayReply): boolean {
 	);
 }
 
-export const HTML_ADVICE =
-	'A web page in place of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway. Open the Base URL of the credential in a browser to see the page.';
+export { HTML_ADVICE };
 
 /** What to do where a request may have been executed although its answer is not here. */
 export const MAYBE_EXECUTED_ADVICE: Record<Exclude<RequestKind, 'read'>, string> & {

@@ -23,12 +23,13 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 		title: 'The gateway did not accept the API key',
 		advice: [
 			'Fix the credential: the key is incomplete, revoked, expired or disabled. Copy it again from the gateway’s console or create a new one.',
+			'Some gateways answer so as well if the key is used up, its group lacks a permission, or the address of this n8n is not allowed.',
 		],
 	},
 	403: {
 		title: 'The gateway does not permit this',
 		advice: [
-			'The key, its account, its group or the capability (such as images) is not permitted, or the balance is used up. Change that in the gateway’s console; trying again at once does not help.',
+			'The key may be expired, disabled or used up, its group may lack the permission (such as images), the balance may be used up, or the address of this n8n may not be allowed. Check these in the gateway’s console; trying again at once does not help.',
 		],
 	},
 	404: {
@@ -65,6 +66,11 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 		advice: ['Confirm with a minimal request, such as Model → Get Many.'],
 	},
 	503: {
+		title: 'The gateway is overloaded or a part of it is unavailable',
+		advice: ['Wait a while, then try again.'],
+	},
+	// Not in the contract: the word of some providers for an overload.
+	529: {
 		title: 'The gateway is overloaded or a part of it is unavailable',
 		advice: ['Wait a while, then try again.'],
 	},

@@ -22,5 +22,14 @@ const LAST_SECOND = 8.64e12;
  * @param seconds since the Unix epoch
  */
 export function formatUnixTime(seconds: number): string {
-	return Math.abs(seconds) <= LAST_SECOND ? new Date(seconds * 1000).toISOString() : 'far away';
+	return toIsoTime(seconds) ?? 'far away';
+}
+
+/**
+ * A moment in ISO 8601, as n8n's date functions read it.
+ * @param seconds since the Unix epoch
+ * @returns undefined if no date can hold it
+ */
+export function toIsoTime(seconds: number): string | undefined {
+	return Math.abs(seconds) <= LAST_SECOND ? new Date(seconds * 1000).toISOString() : undefined;
 }

@@ -6,10 +6,10 @@ import {
 	type ErrorDetails,
 	type ModelAccessError,
 } from '../errors/errors';
+import { HTML_ADVICE } from '../errors/evidence';
 import {
 	getErrorDetails,
 	failureFromFault,
-	HTML_ADVICE,
 	MAYBE_EXECUTED_ADVICE,
 	isHtml,
 	failureFromReply,

@@ -8,6 +8,8 @@ export interface GatewayRequest {
 	path: string;
 	/** An object is sent as JSON, a form as multipart. */
 	body?: Record<string, unknown> | FormData;
+	/** Headers beside those that the transport sets. */
+	headers?: Record<string, string>;
 	/** Milliseconds until the whole reply has to be here. */
 	timeoutMs: number;
 }

@@ -1,5 +1,5 @@
 import { TaskError } from '../errors/errors';
-import { formatUnixTime } from '../http/clock';
+import { toIsoTime } from '../http/clock';
 import type { ImageTask } from '../schemas';
 import type { PollResult } from './task';
 
@@ -54,6 +54,7 @@ export function simplifyImage(
 	{ taskId, model, prompt }: ImageOrigin,
 ): Record<string, unknown> {
 	const { expires_at, result } = task;
+	const expires = expires_at === undefined ? undefined : toIsoTime(expires_at);
 	return {
 		task_id: taskId,
 		status: 'completed',
@@ -62,7 +63,7 @@ export function simplifyImage(
 		image_url: url,
 		image_index: index,
 		image_count: count,
-		...(expires_at !== undefined && { expires_at: formatUnixTime(expires_at) }),
+		...(expires !== undefined && { expires_at: expires }),
 		...(result?.usage && { usage: result.usage }),
 	};
 }

@@ -1,0 +1,141 @@
+import type { Advice } from './advice';
+import { FINDINGS, type FindingKind, type FindingRow, type Place } from './findings';
+import { statusMeaning } from './status-table';
+
+export type { FindingKind, Place } from './findings';
+
+/** What is known of an error of the gateway, as it came. */
+export interface Evidence {
+	status?: number;
+	code?: string;
+	type?: string;
+	message?: string;
+	place: Place;
+	/** What the body is where it is no JSON; absent: JSON, or nothing. */
+	body?: 'html' | 'text';
+}
+
+/** What the evidence says. */
+export interface Finding {
+	/** Absent: neither code nor words are known, and the status alone decides. */
+	kind?: FindingKind;
+	/** What happened, where this is more than the status says. */
+	title?: string;
+	advice: Advice;
+}
+
+/** What a web page in place of JSON means. */
+export const HTML_ADVICE =
+	'A web page in place of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway. Open the Base URL of the credential in a browser to see the page.';
+
+/**
+ * What to do about an error of the gateway: by its code and type, else by its words, else by its
+ * status and place. The gateway's words may be in any language; the advice is in English.
+ * @see contract, "Errors"
+ */
+export function adviseOn(evidence: Evidence): Finding {
+	if (evidence.status === 404 && evidence.body !== undefined) return wrongPath(evidence.body);
+	const row = findByCode(evidence) ?? findByWords(evidence);
+	if (!row) return { advice: adviceOnStatus(evidence) };
+	const advice = row.kind === 'address' ? adviseOnAddress(evidence) : row.advice;
+	return { kind: row.kind, title: row.title, advice };
+}
+
+/**
+ * Whether a quota, a budget or a balance is used up: waiting does not help as it does against a
+ * limit of requests a minute.
+ */
+export function isQuotaExhausted(evidence: Evidence): boolean {
+	const { kind } = adviseOn(evidence);
+	return kind === 'quota' || kind === 'balance';
+}
+
+/** A code or type in lower case with underscores. */
+function normalize(code: string | undefined): string {
+	return (code ?? '')
+		.slice(0, 100)
+		.trim()
+		.replace(/([a-z])([A-Z])/g, '$1_$2')
+		.replace(/[\s.-]+/g, '_')
+		.toLowerCase();
+}
+
+function canBe({ statuses, places }: FindingRow, { status, place }: Evidence): boolean {
+	return (status === undefined || statuses(status)) && (places?.includes(place) ?? true);
+}
+
+/** The code tells more than the type. */
+function findByCode(evidence: Evidence): FindingRow | undefined {
+	const rows = FINDINGS.filter((row) => canBe(row, evidence));
+	for (const text of [normalize(evidence.code), normalize(evidence.type)]) {
+		const row = rows.find(({ codes }) => codes?.test(text));
+		if (row) return row;
+	}
+	return undefined;
+}
+
+/** Codes of limits that pass by themselves: words about a quota do not change that. */
+const RATE_LIMIT = /rate_limit|too_many|concurren|throttl/;
+
+function findByWords(evidence: Evidence): FindingRow | undefined {
+	const isRateLimit = [evidence.code, evidence.type].some((text) =>
+		RATE_LIMIT.test(normalize(text)),
+	);
+	return FINDINGS.find((row) => {
+		const isUsedUp = row.kind === 'quota' || row.kind === 'balance';
+		if (isRateLimit && isUsedUp) return false;
+		return canBe(row, evidence) && row.words?.test(evidence.message ?? '');
+	});
+}
+
+function wrongPath(body: 'html' | 'text'): Finding {
+	const { title, advice } = FINDINGS.find(({ kind }) => kind === 'path')!;
+	return { kind: 'path', title, advice: body === 'html' ? [HTML_ADVICE] : advice };
+}
+
+const ADDRESS = /\b\d{1,3}(\.\d{1,3}){3}\b|(?<![\w:])[0-9a-f]{0,4}(:[0-9a-f]{0,4}){2,7}(?![\w:])/i;
+
+/** The gateway may name the address that it saw. */
+function adviseOnAddress({ message }: Evidence): Advice {
+	const [address] = ADDRESS.exec(message ?? '') ?? [];
+	const which = address === undefined ? 'the address of this n8n' : `the address ${address}`;
+	return [
+		`The API key may not be used from ${which}. Allow ${address ? 'it' : 'that address'} for the key in the gateway’s console.`,
+	];
+}
+
+const BASE_URL = 'Check the Base URL of the credential (it ends in /v1)';
+
+/** What a status means at a place, where neither code nor words tell more. */
+const AT_PLACE: Partial<Record<number, Partial<Record<Place, Advice>>>> = {
+	401: {
+		failedTask: ['The provider refused the gateway’s own access. Tell the gateway’s operator.'],
+	},
+	403: {
+		modelList: adviceOnForbidden(''),
+		response: adviceOnForbidden(''),
+		taskPoll: adviceOnForbidden(''),
+		failedTask: [
+			'The group of the key may lack a permission, or the balance may be used up. Check both in the gateway’s console.',
+		],
+	},
+	404: {
+		modelList: [`${BASE_URL}.`],
+		taskPoll: [`${BASE_URL}, and the task ID.`],
+		response: [`${BASE_URL}, and that the model is in the list of this key.`],
+		failedTask: ['Check that the model is in the list of this key, and that it makes images.'],
+	},
+};
+
+/** The usual reasons of a 403 without a known code. */
+function adviceOnForbidden(capability: string): Advice {
+	return [
+		`The key may be expired, disabled or used up, its group may lack the permission${capability}, the balance may be used up, or the address of this n8n may not be allowed. Check these in the gateway’s console; trying again at once does not help.`,
+	];
+}
+
+function adviceOnStatus({ status, place, body }: Evidence): Advice {
+	if (status === undefined || status < 300) return [];
+	const advice = AT_PLACE[status]?.[place] ?? statusMeaning(status).advice;
+	return body === 'html' ? [...advice, HTML_ADVICE] : advice;
+}
