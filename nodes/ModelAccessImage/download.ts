@@ -1,26 +1,22 @@
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { ModelAccessError, TaskError } from '../shared/api/errors/errors';
-import { downloadImage, type DownloadClient, type Storage } from '../shared/api/images/download';
+import { DownloadError, ModelAccessError, TaskError } from '../shared/api/errors/errors';
+import { downloadImage, type Downloaded } from '../shared/api/images/download';
+import { toDeadLink } from '../shared/api/images/download-failure';
 import { makeFileName } from '../shared/api/images/file-name';
+import { pollImageTask } from '../shared/api/images/poll-task';
+import type { PollResult } from '../shared/api/images/task';
 import {
 	getTaskImages,
-	toImageOutput,
+	rawImage,
+	simplifyImage,
 	type TaskImage,
 	type ImageOrigin,
 } from '../shared/api/images/task-images';
-import type { ImageTask } from '../shared/api/schemas';
 import type { FileSettings } from './fields';
+import type { ImageScope } from './scope';
 
 /** Milliseconds in which a download that failed is tried again. */
 const RETRY_MS = 120_000;
-
-/** What fetches images, and where they go. */
-export interface Downloader {
-	client: DownloadClient;
-	storage: Storage<IBinaryData>;
-	/** The gateway's address, for image URLs that are relative to it. */
-	baseUrl: string;
-}
 
 /**
  * Makes the output of a completed task: an item for each image, its file as binary data. All images
@@ -28,17 +24,19 @@ export interface Downloader {
  * @throws {ModelAccessError} every error carries the task's ID and the images' URLs
  */
 export async function downloadImages(
-	downloader: Downloader,
-	task: ImageTask,
+	scope: ImageScope,
+	seen: PollResult,
 	origin: ImageOrigin,
 	settings: FileSettings,
 ): Promise<INodeExecutionData[]> {
-	const images = getTaskImages(origin.taskId, task);
+	const { taskId } = origin;
+	const images = getTaskImages(taskId, seen.task);
 	const toItem = async (image: TaskImage): Promise<INodeExecutionData> => {
-		const json = toImageOutput(task, image, origin) as IDataObject;
-		if (!settings.download) return { json };
-		const expiring = { ...image, taskId: origin.taskId, expiresAt: task.expires_at };
-		const got = await fetchImage(downloader, expiring, settings);
+		const json = settings.simplify
+			? simplifyImage(seen.task, image, origin)
+			: rawImage(seen, image);
+		if (!settings.download) return { json: json as IDataObject };
+		const got = await fetchOrReread(scope, { ...image, taskId }, settings);
 		return {
 			json: { ...json, file: { name: got.name, mime_type: got.mimeType, size: got.size } },
 			binary: { [settings.binaryProperty]: got.file },
@@ -48,22 +46,55 @@ export async function downloadImages(
 	return items.map((result) => {
 		if (result.status === 'fulfilled') return result.value;
 		const urls = images.map(({ url }) => url);
-		throw notDelivered(result.reason).withTaskId(origin.taskId, urls);
+		throw notDelivered(result.reason).withTaskId(taskId, urls);
 	});
 }
 
+type NamedImage = TaskImage & { taskId: string };
+
+/**
+ * Fetches an image. Where its link is dead, the task is read once more, which costs nothing: it may
+ * name a new one.
+ */
+async function fetchOrReread(
+	scope: ImageScope,
+	image: NamedImage,
+	settings: FileSettings,
+): Promise<Downloaded<IBinaryData>> {
+	try {
+		return await fetchImage(scope, image, settings);
+	} catch (error) {
+		return await fetchByNewLink(scope, image, settings, error);
+	}
+}
+
+/** @throws the error of the first link, if there is no other, or it does not help */
+async function fetchByNewLink(
+	scope: ImageScope,
+	image: NamedImage,
+	settings: FileSettings,
+	error: unknown,
+): Promise<Downloaded<IBinaryData>> {
+	if (!(error instanceof DownloadError && error.details.linkIsGone)) throw error;
+	const { task } = await pollImageTask(scope.client, image.taskId).catch(() => ({
+		task: undefined,
+	}));
+	const url = task && getTaskImages(image.taskId, task)[image.index]?.url;
+	if (url === undefined) throw error;
+	if (url === image.url) throw toDeadLink(error, task?.expires_at, scope.client.time.now());
+	return await fetchImage(scope, { ...image, url }, settings);
+}
+
 async function fetchImage(
-	{ client, storage, baseUrl }: Downloader,
-	image: TaskImage & { taskId: string; expiresAt?: number },
+	{ client, storage, baseUrl }: ImageScope,
+	image: NamedImage,
 	{ fileName, maxBytes, idleMs }: FileSettings,
-) {
-	const { url, expiresAt } = image;
-	const address = URL.canParse(url, baseUrl) ? new URL(url, baseUrl).href : url;
+): Promise<Downloaded<IBinaryData>> {
+	const address = URL.canParse(image.url, baseUrl) ? new URL(image.url, baseUrl).href : image.url;
 	const bounded = { ...client, deadline: client.time.now() + RETRY_MS };
 	return await downloadImage(bounded, storage, address, {
 		maxBytes,
 		idleMs,
-		expiresAt,
 		fileName: (extension) => makeFileName(fileName, image, extension),
 	});
 }

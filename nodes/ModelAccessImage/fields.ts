@@ -119,7 +119,7 @@ export const requestOptions = [imageTimeoutOption, maxRetriesOption];
  * Reads what bounds the requests of one item.
  * @throws {ValidationError} names the option
  */
-export function readBounds({ options }: ItemScope): RequestBounds {
+export function readBounds({ options }: Pick<ItemScope, 'options'>): RequestBounds {
 	const seconds = maxWaitOption.read(options);
 	return {
 		timeoutMs: imageTimeoutOption.read(options),
@@ -147,8 +147,18 @@ export function readWaitSettings({ options }: ItemScope): WaitSettings {
 	};
 }
 
-/** How finished images become files. */
+export const simplifyField: INodeProperties = {
+	displayName: 'Simplify',
+	name: 'simplify',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to return a simplified version of the response instead of the raw data',
+};
+
+/** How finished images become output. */
 export interface FileSettings {
+	/** Whether the output is simplified; else it holds the task as the gateway sent it. */
+	simplify: boolean;
 	/** Whether they are downloaded at all. */
 	download: boolean;
 	/** The binary field of the file. */
@@ -162,13 +172,14 @@ export interface FileSettings {
 }
 
 /**
- * Reads how finished images become files.
+ * Reads how finished images become output.
  * @throws {ValidationError} names the field
  */
 export function readFileSettings(item: ItemScope): FileSettings {
 	const { options } = item;
 	const download = item.parameter('downloadImages') !== false;
 	return {
+		simplify: item.parameter(simplifyField.name) !== false,
 		download,
 		binaryProperty: download ? readBinaryProperty(item) : '',
 		fileName: fileNameOption.read(options),
@@ -189,7 +200,6 @@ function readBinaryProperty(item: ItemScope): string {
 
 /** What a submit needs beside what is submitted. */
 export interface SubmitSettings {
-	bounds: RequestBounds;
 	wait: WaitSettings;
 	/** Undefined if the node does not wait for the images. */
 	files?: FileSettings;
@@ -202,7 +212,6 @@ export interface SubmitSettings {
 export function readSubmitSettings(item: ItemScope): SubmitSettings {
 	const waits = item.parameter('waitForCompletion') !== false;
 	return {
-		bounds: readBounds(item),
 		wait: readWaitSettings(item),
 		files: waits ? readFileSettings(item) : undefined,
 	};

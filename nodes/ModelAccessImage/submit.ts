@@ -1,12 +1,14 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { FailedTaskError, ModelAccessError } from '../shared/api/errors/errors';
-import type { Client } from '../shared/api/http/request';
+import { ModelAccessError, FailedTaskError } from '../shared/api/errors/errors';
 import type { ImageRequest } from '../shared/api/images/image-request';
+import { Refusals } from '../shared/api/images/refusals';
 import { submitImageTask, type SubmitKind } from '../shared/api/images/submit-task';
 import type { PollResult } from '../shared/api/images/task';
-import type { ItemScope } from '../shared/n8n/runner/operation';
+import { findDifferences } from '../shared/api/images/differences';
+import { downloadImages } from './download';
 import type { SubmitSettings } from './fields';
-import { progressReport, taskOutput, waitAndDownload } from './wait';
+import type { ImageScope } from './scope';
+import { taskOutput, waitForTask, type AwaitedTask } from './wait';
 
 /** What is submitted, and by which its task is known again when the node is tried once more. */
 export interface Submission {
@@ -19,52 +21,83 @@ export interface Submission {
 }
 
 /** A task that the gateway accepted. */
-interface Submitted {
-	taskId: string;
+interface SubmittedTask extends AwaitedTask {
 	/** The item of the task as it was accepted. */
 	accepted: IDataObject;
-	/** The reply to the submit, unless an earlier try of the node received it. */
-	first?: PollResult;
 }
 
 /**
- * Submits a task once, however often the node is tried, and makes items of what becomes of it.
- * @throws {ModelAccessError} after the task is accepted every error carries its ID
+ * Submits a task once, however often the node is tried, and makes items of what becomes of it. An
+ * image that the gateway refuses as one too many is submitted again: nothing was made.
+ * @throws {ModelAccessError} from the submit on, every error carries the task's ID
  */
 export async function submitAndDeliver(
-	item: ItemScope,
-	{ bounds, wait, files }: SubmitSettings,
+	scope: ImageScope,
+	{ wait, files }: SubmitSettings,
 	submission: Submission,
 ): Promise<INodeExecutionData[]> {
-	const client = item.client(bounds);
-	const { taskId, accepted, first } = await submitOnce(item, client, submission);
-	const onPoll = progressReport(item, taskId);
+	const submit = async (refusals: Refusals) => await submitOnce(scope, refusals, submission);
 	if (!files) {
-		if (first) onPoll(first);
+		const { taskId, accepted, first } = await untilNotRefused(scope, submit);
+		scope.client.slot.onSucceeded();
+		if (first) scope.onPoll(taskId, first);
 		return [{ json: accepted }];
 	}
 	const { model, prompt } = submission.request;
 	try {
-		const origin = { taskId, model, prompt };
-		return await waitAndDownload(item, client, { origin, wait, files, first, onPoll });
+		const ended = await untilNotRefused(scope, async (refusals) => {
+			return await waitForTask(scope, await submit(refusals), wait);
+		});
+		if ('unfinished' in ended) return [ended.unfinished];
+		const { seen, taskId } = ended;
+		const output = await downloadImages(scope, seen, { taskId, model, prompt }, files);
+		hintAtDifferences(scope, submission.request, seen, output);
+		return output;
 	} catch (error) {
 		throw notToRepeat(error);
 	}
 }
 
+/** Repeats what the gateway refuses, until the queue or a limit ends it. */
+async function untilNotRefused<T>(
+	{ client, maxWaitMs }: ImageScope,
+	work: (refusals: Refusals) => Promise<T>,
+): Promise<T> {
+	const refusals = new Refusals(client, maxWaitMs);
+	for (;;) {
+		const result = await settle(async () => await work(refusals));
+		if ('value' in result) return result.value;
+		refusals.note(result.error);
+	}
+}
+
+async function settle<T>(work: () => Promise<T>): Promise<{ value: T } | { error: unknown }> {
+	try {
+		return { value: await work() };
+	} catch (error) {
+		return { error };
+	}
+}
+
 /** Takes up the task of an earlier try, or submits one and keeps it for the next. */
 async function submitOnce(
-	item: ItemScope,
-	client: Client,
+	{ client, maxWaitMs, work }: ImageScope,
+	refusals: Refusals,
 	{ kind, body, identity }: Submission,
-): Promise<Submitted> {
-	const earlier = item.restore(identity);
-	if (earlier?.kind === 'task') return earlier;
-	const first = await submitImageTask(client, kind, body);
-	const { taskId } = first;
+): Promise<SubmittedTask> {
+	const earlier = work.restore(identity);
+	if (earlier?.kind === 'task') {
+		const { taskId, accepted, acceptedAt } = earlier;
+		return { taskId, accepted, acceptedAt, endsAt: client.time.now() + maxWaitMs };
+	}
+	await refusals.waitForSlot();
+	const endsAt = client.time.now() + maxWaitMs;
+	const first = await submitImageTask({ ...client, deadline: endsAt }, kind, body);
+	const { taskId, task, gatewayTime } = first;
+	const acceptedAt = task.created_at ?? Math.floor(gatewayTime / 1000);
 	const accepted = taskOutput(taskId, first).json;
-	item.save({ kind: 'task', taskId, accepted });
-	return { taskId, accepted, first };
+	work.save({ kind: 'task', taskId, accepted, acceptedAt });
+	return { taskId, accepted, acceptedAt, first, endsAt };
 }
 
 /**
@@ -72,6 +105,24 @@ async function submitOnce(
  * on, unless it has failed.
  */
 function notToRepeat(error: unknown): unknown {
-	const isOver = error instanceof FailedTaskError;
-	return error instanceof ModelAccessError && !isOver ? error.with({ retryable: false }) : error;
+	const goesOn =
+		error instanceof ModelAccessError &&
+		error.details.taskId !== undefined &&
+		!(error instanceof FailedTaskError);
+	return goesOn ? error.with({ retryable: false }) : error;
 }
+
+/** Hints, once a run, at what the gateway made otherwise than it was asked to. */
+function hintAtDifferences(
+	{ hint }: ImageScope,
+	request: ImageRequest,
+	{ task }: PollResult,
+	output: INodeExecutionData[],
+) {
+	for (const [what, text] of findDifferences(request, task, output.map(getMimeType))) {
+		hint(what, text);
+	}
+}
+
+const getMimeType = ({ json }: INodeExecutionData): string | undefined =>
+	(json.file as { mime_type?: string } | undefined)?.mime_type;

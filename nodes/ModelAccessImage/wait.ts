@@ -1,14 +1,9 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/api/errors/errors';
-import { sanitizeField } from '../shared/api/errors/sanitize';
-import type { Client } from '../shared/api/http/request';
 import type { PollResult } from '../shared/api/images/task';
-import type { ImageOrigin } from '../shared/api/images/task-images';
 import { waitForImageTask } from '../shared/api/images/wait-for-task';
-import { createFileStorage } from '../shared/n8n/http/file-storage';
-import type { ItemScope } from '../shared/n8n/runner/operation';
-import { downloadImages } from './download';
-import type { FileSettings, WaitSettings } from './fields';
+import type { WaitSettings } from './fields';
+import type { ImageScope } from './scope';
 
 /** The item of a task that is not waited for: the gateway's body, and when to look again. */
 export function taskOutput(taskId: string, { json, retryAfter }: PollResult): INodeExecutionData {
@@ -21,61 +16,53 @@ export function taskOutput(taskId: string, { json, retryAfter }: PollResult): IN
 	};
 }
 
-/** What is waited for, and how. */
-export interface WaitRequest {
-	origin: ImageOrigin;
-	wait: WaitSettings;
-	files: FileSettings;
+/** A task that is waited for. */
+export interface AwaitedTask {
+	taskId: string;
 	/** What is already known of the task, such as the 202. */
 	first?: PollResult;
-	/** Told of each poll, the first result included. */
-	onPoll: (seen: PollResult) => void;
+	/** Unix seconds at which the gateway accepted it; absent: a user entered the ID. */
+	acceptedAt?: number;
+	/** Milliseconds since the epoch at which Max Wait ends. */
+	endsAt: number;
 }
+
+/** How the waiting ended: with images, or with the task as it stands. */
+export type EndOfWait = { taskId: string; seen: PollResult } | { unfinished: INodeExecutionData };
 
 /**
- * Waits for an accepted task and makes items of its images.
+ * Waits for an accepted task.
+ * @returns the task with its images; if Max Wait ended first, and the user wants it so, its item
  * @throws {ModelAccessError} every error carries the task's ID
  */
-export async function waitAndDownload(
-	item: ItemScope,
-	client: Client,
-	{ origin, wait, files, first, onPoll }: WaitRequest,
-): Promise<INodeExecutionData[]> {
-	const { taskId } = origin;
+export async function waitForTask(
+	{ client, work, onPoll }: ImageScope,
+	{ taskId, first, acceptedAt, endsAt }: AwaitedTask,
+	{ pollIntervalMs, returnsTask }: WaitSettings,
+): Promise<EndOfWait> {
 	try {
-		const waited = await waitForImageTask(client, taskId, {
-			first,
-			pollIntervalMs: wait.pollIntervalMs,
-			deadline: client.deadline,
-			onSeen: onPoll,
-		});
+		const waited = await waitForImageTask(
+			{ ...client, deadline: endsAt },
+			{
+				taskId,
+				first,
+				acceptedAt,
+				pollIntervalMs,
+				deadline: endsAt,
+				onSeen: (seen) => onPoll(taskId, seen),
+			},
+		);
 		if (waited.end === 'completed') {
-			return await downloadImages(createDownloader(item, client), waited.last.task, origin, files);
+			// The gateway has room for another task by now, also while the images are downloaded.
+			client.slot.onSucceeded();
+			client.slot.release();
+			return { taskId, seen: waited.last };
 		}
-		if (wait.returnsTask) return [taskOutput(taskId, waited.last)];
+		if (returnsTask) return { unfinished: taskOutput(taskId, waited.last) };
 		throw waited.error;
 	} catch (error) {
-		if (error instanceof FailedTaskError) item.resumeStore.dropFailed(taskId);
-		if (error instanceof UnknownTaskError) item.resumeStore.dropUnknown(taskId);
+		if (error instanceof FailedTaskError) work.dropTask(taskId);
+		if (error instanceof UnknownTaskError) work.dropUnknownTask(taskId);
 		throw error instanceof ModelAccessError ? error.withTaskId(taskId) : error;
 	}
-}
-
-/** What downloads the images of an item. */
-export function createDownloader({ context, connection }: ItemScope, client: Client) {
-	return { client, storage: createFileStorage(context), baseUrl: connection.baseUrl };
-}
-
-/** Characters of a status that a gateway may make up. */
-const LONGEST_STATUS = 50;
-
-/** Tells the log of each poll, and the editor of each change of the task's status. */
-export function progressReport({ context, index, connection }: ItemScope, taskId: string) {
-	let last: string | undefined;
-	return ({ task, retryAfter }: PollResult) => {
-		const status = sanitizeField(connection.redact, task.status, LONGEST_STATUS);
-		context.logger.debug(`Item ${index}: image task ${taskId} is ${status}`, { retryAfter });
-		if (status !== last) context.sendMessageToUI(`Image task ${taskId}: ${status}`);
-		last = status;
-	};
 }

@@ -21,6 +21,7 @@ export const getAll: Operation = {
 	name: 'Get Many',
 	action: 'Get many models',
 	description: 'List the models that your key may use',
+	unit: 'list',
 	properties: [
 		{
 			displayName: 'Return All',

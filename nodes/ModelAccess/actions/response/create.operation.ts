@@ -38,6 +38,7 @@ export const create: Operation = {
 	name: 'Create',
 	action: 'Create a response',
 	description: 'Get a model’s answer to a text, a conversation, images or files',
+	unit: 'answer',
 	properties: [
 		modelPicker,
 		{
@@ -107,18 +108,18 @@ export const create: Operation = {
 		});
 		const client = item.client(readResponseBounds(item.options));
 		const idleMs = idleTimeoutOption.read(item.options);
-		const earlier = item.restore(body);
+		const earlier = item.work.restore(body);
 		const created =
 			earlier?.kind === 'answer'
 				? answeredBefore(client, earlier)
 				: await ask(item, client, body, { idleMs, onText });
-		const output = await delivered(item, created, body);
-		item.save({
+		// At once: what comes now may fail, and the next try must not pay again.
+		item.work.save({
 			kind: 'answer',
 			json: created.json as IDataObject,
 			requestId: created.requestId,
 		});
-		return output;
+		return await delivered(item, created, body);
 	},
 };
 
@@ -188,12 +189,8 @@ async function readInput(item: ItemScope): Promise<unknown> {
 	}
 }
 
-function hintAt({ context, index }: ItemScope, { response }: CreatedResponse): void {
+function hintAt({ hint, index }: ItemScope, { response }: CreatedResponse): void {
 	const reason = getIncompleteReason(response);
 	if (reason === undefined) return;
-	context.addExecutionHints({
-		message: `Item ${index}: ${reason}`,
-		type: 'warning',
-		location: 'outputPane',
-	});
+	hint(`incomplete ${index}`, `Item ${index}: ${reason}`);
 }

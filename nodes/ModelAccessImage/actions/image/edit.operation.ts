@@ -14,6 +14,7 @@ import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation'
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
 import { readSubmitSettings } from '../../fields';
+import { readScope } from '../../scope';
 import { submitAndDeliver, type Submission } from '../../submit';
 import { readImageRequest, submitFields, submitOptions } from './fields';
 
@@ -26,6 +27,7 @@ export const edit: Operation = {
 	name: 'Edit',
 	action: 'Edit an image',
 	description: 'Change images by a text and get the results as files',
+	unit: 'image',
 	properties: [
 		modelPicker,
 		promptField('e.g. Replace the sky by a starry night', 'What to change in the image'),
@@ -98,7 +100,8 @@ export const edit: Operation = {
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const settings = readSubmitSettings(item);
 		const source = item.parameter('imageSource') === 'url' ? fromUrls : fromBinary;
-		return await submitAndDeliver(item, settings, await source(item));
+		const submission = await source(item);
+		return await submitAndDeliver(readScope(item), settings, submission);
 	},
 };
 

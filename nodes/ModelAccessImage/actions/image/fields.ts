@@ -9,6 +9,7 @@ import {
 	downloadImagesField,
 	fileOptions,
 	requestOptions,
+	simplifyField,
 	waitOptions,
 } from '../../fields';
 
@@ -40,8 +41,9 @@ export const submitFields: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether to wait until the image is done. If off, the item holds the task, which Task → Wait can collect later.',
+			'Whether to wait until the image is done. If off, the item holds the task, which Task → Wait can collect later; a task that the gateway refuses afterwards is not submitted again.',
 	},
+	whenWaiting(simplifyField),
 	whenWaiting(downloadImagesField),
 	whenWaiting(binaryPropertyField),
 ];

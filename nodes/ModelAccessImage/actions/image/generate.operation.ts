@@ -4,6 +4,7 @@ import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation'
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
 import { readSubmitSettings } from '../../fields';
+import { readScope } from '../../scope';
 import { submitAndDeliver } from '../../submit';
 import { readImageRequest, submitFields, submitOptions } from './fields';
 
@@ -13,6 +14,7 @@ export const generate: Operation = {
 	name: 'Generate',
 	action: 'Generate an image',
 	description: 'Create images from a text and get them as files',
+	unit: 'image',
 	properties: [
 		modelPicker,
 		promptField('e.g. A lighthouse at dusk, watercolor', 'What the image should show'),
@@ -23,6 +25,6 @@ export const generate: Operation = {
 		const settings = readSubmitSettings(item);
 		const request = readImageRequest(item);
 		const submission = { kind: 'generations', request, body: request, identity: request } as const;
-		return await submitAndDeliver(item, settings, submission);
+		return await submitAndDeliver(readScope(item), settings, submission);
 	},
 };

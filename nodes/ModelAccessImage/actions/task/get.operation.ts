@@ -1,5 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { pollImageTask } from '../../../shared/api/images/poll-task';
+import { hasImages } from '../../../shared/api/images/task';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';
 import { downloadImages } from '../../download';
@@ -7,11 +8,12 @@ import {
 	binaryPropertyField,
 	downloadImagesField,
 	fileOptions,
-	readBounds,
 	readFileSettings,
 	requestOptions,
+	simplifyField,
 } from '../../fields';
-import { createDownloader, taskOutput } from '../../wait';
+import { readScope } from '../../scope';
+import { taskOutput } from '../../wait';
 import { readTaskId, taskIdField } from './fields';
 
 /** Task → Get: `GET /v1/images/tasks/<task_id>`, once. */
@@ -20,19 +22,21 @@ export const get: Operation = {
 	name: 'Get',
 	action: 'Get a task',
 	description: 'Look at an image task once, and get its images if they are done',
+	unit: 'task',
 	properties: [
 		taskIdField,
+		simplifyField,
 		downloadImagesField,
 		binaryPropertyField,
 		optionsCollection(...fileOptions, ...requestOptions, concurrencyOption),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const taskId = readTaskId(item);
-		const client = item.client(readBounds(item));
+		const scope = readScope(item);
 		const files = readFileSettings(item);
-		const seen = await pollImageTask(client, taskId);
-		item.onTaskAccepted(taskId);
-		if (seen.task.status !== 'completed') return [taskOutput(taskId, seen)];
-		return await downloadImages(createDownloader(item, client), seen.task, { taskId }, files);
+		const seen = await pollImageTask(scope.client, taskId);
+		if (!hasImages(seen.task)) return [taskOutput(taskId, seen)];
+		scope.work.onTaskAccepted(taskId);
+		return await downloadImages(scope, seen, { taskId }, files);
 	},
 };

@@ -1,18 +1,19 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import type { PollResult } from '../../../shared/api/images/task';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';
 import {
 	binaryPropertyField,
 	downloadImagesField,
 	fileOptions,
-	readBounds,
 	readFileSettings,
 	readWaitSettings,
 	requestOptions,
+	simplifyField,
 	waitOptions,
 } from '../../fields';
-import { progressReport, waitAndDownload } from '../../wait';
+import { downloadImages } from '../../download';
+import { readScope, type ImageScope } from '../../scope';
+import { waitForTask } from '../../wait';
 import { readTaskId, taskIdField } from './fields';
 
 /** Task → Wait: polls a task that was submitted before, then downloads its images. */
@@ -21,22 +22,32 @@ export const wait: Operation = {
 	name: 'Wait',
 	action: 'Wait for a task',
 	description: 'Wait until an image task is done and get its images',
+	unit: 'task',
 	properties: [
 		taskIdField,
+		simplifyField,
 		downloadImagesField,
 		binaryPropertyField,
 		optionsCollection(...fileOptions, ...waitOptions, ...requestOptions, concurrencyOption),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const taskId = readTaskId(item);
-		const client = item.client(readBounds(item));
-		const wait = readWaitSettings(item);
+		const scope = notingTask(readScope(item));
+		const settings = readWaitSettings(item);
 		const files = readFileSettings(item);
-		const report = progressReport(item, taskId);
-		const onPoll = (seen: PollResult) => {
-			item.onTaskAccepted(taskId);
-			report(seen);
-		};
-		return await waitAndDownload(item, client, { origin: { taskId }, wait, files, onPoll });
+		const ended = await waitForTask(scope, { taskId, endsAt: scope.client.deadline }, settings);
+		if ('unfinished' in ended) return [ended.unfinished];
+		return await downloadImages(scope, ended.seen, { taskId }, files);
 	},
 };
+
+/** The same scope; a task that the gateway knows is noted, so that no error of the run loses it. */
+function notingTask(scope: ImageScope): ImageScope {
+	return {
+		...scope,
+		onPoll: (taskId, seen) => {
+			scope.work.onTaskAccepted(taskId);
+			scope.onPoll(taskId, seen);
+		},
+	};
+}

@@ -28,6 +28,8 @@ export interface ErrorDetails {
 	readonly outOfTime?: boolean;
 	/** Why the gateway did nothing at all: one request too many, or nobody to do it. */
 	readonly refusal?: Refusal;
+	/** Whether the address of an image does not work any more; its task may name another. */
+	readonly linkIsGone?: boolean;
 	/** What of an answer was received: it may have been paid for. */
 	readonly partialText?: string;
 }
@@ -66,7 +68,7 @@ export class ModelAccessError extends Error {
 
 	/** The same failure, about no task: the gateway refused the one that it had accepted. */
 	withoutTask(): this {
-		const { taskId, ...details } = this.details;
+		const details = { ...this.details, taskId: undefined };
 		return Reflect.construct(ModelAccessError, [this.message, details], this.constructor) as this;
 	}
 }

@@ -53,7 +53,7 @@ export function getErrorDetails(
 	const doubt = executed ? MAYBE_EXECUTED_ADVICE[kind] : undefined;
 	return {
 		...details,
-		...(isRefusal(outcome) && { refusal: outcome }),
+		...(kind === 'image' && isRefusal(outcome) && { refusal: outcome }),
 		advice: [doubt, advice].filter(Boolean).join(' '),
 		retryable: mayRetry && (kind === 'read' || !executed),
 		...(executed && kind !== 'read' && { maybeExecuted: true }),

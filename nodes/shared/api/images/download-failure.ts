@@ -1,5 +1,5 @@
 import { formatAdvice, type Sentence } from '../errors/advice';
-import { DownloadError } from '../errors/errors';
+import { DownloadError, type ErrorDetails } from '../errors/errors';
 import { formatUnixTime } from '../http/clock';
 import { parseRetryAfter } from '../http/retry-after';
 import { header, type FaultKind, type Headers, type TransportFault } from '../http/transport';
@@ -11,7 +11,7 @@ export class DownloadFailure extends Error {
 		message: string,
 		readonly mayRetry: boolean,
 		private readonly advice: Sentence,
-		private readonly reply: { httpStatus?: number; retryAfter?: number } = {},
+		private readonly reply: Pick<ErrorDetails, 'httpStatus' | 'retryAfter' | 'linkIsGone'> = {},
 	) {
 		super(message);
 	}
@@ -83,15 +83,13 @@ const LINK_IS_GONE = [403, 404, 410];
 
 /**
  * For a reply of the storage host that is no success.
- * @param expiresAt when the link ends, Unix seconds
  * @param now milliseconds since the epoch
  */
 export function fromStatus(
 	{ status, headers }: { status: number; headers: Headers },
-	expiresAt: number | undefined,
 	now: number,
 ): DownloadFailure {
-	if (LINK_IS_GONE.includes(status)) return linkIsGone(status, expiresAt);
+	if (LINK_IS_GONE.includes(status)) return linkIsGone(status);
 	const mayRetry = status === 408 || status === 429 || status >= 500;
 	return new DownloadFailure(`HTTP ${status}`, mayRetry, mayRetry ? LATER : ASK_OPERATOR, {
 		httpStatus: status,
@@ -99,14 +97,28 @@ export function fromStatus(
 	});
 }
 
-function linkIsGone(httpStatus: number, expiresAt: number | undefined): DownloadFailure {
-	const until = expiresAt === undefined ? '' : ` (it ends at ${formatUnixTime(expiresAt)})`;
-	return new DownloadFailure(
-		`HTTP ${httpStatus}, the link may have expired${until}`,
-		false,
-		'Download pictures before expires_at of their task.',
-		{ httpStatus },
-	);
+function linkIsGone(httpStatus: number): DownloadFailure {
+	const problem = `HTTP ${httpStatus}, the link does not work any more`;
+	return new DownloadFailure(problem, false, 'Collect images before expires_at of their task.', {
+		httpStatus,
+		linkIsGone: true,
+	});
+}
+
+/**
+ * The error of an image whose task names no other link than the one that is dead.
+ * @param expiresAt when the task ends, Unix seconds
+ * @param now milliseconds since the epoch
+ */
+export function toDeadLink(
+	error: DownloadError,
+	expiresAt: number | undefined,
+	now: number,
+): DownloadError {
+	if (expiresAt === undefined || expiresAt * 1000 <= now) return error;
+	return error.with({
+		advice: `The link’s life is shorter than that of its task, which lasts until ${formatUnixTime(expiresAt)}. The image is paid for, but it cannot be fetched by this link any more, and the task names no other. ${ASK_OPERATOR}`,
+	});
 }
 
 const FAULTS: Record<FaultKind, [problem: string, mayRetry: boolean, advice: string]> = {

@@ -47,8 +47,6 @@ export interface DownloadSettings {
 	idleMs: number;
 	/** The file's name for an extension such as `png`. */
 	fileName: (extension: string) => string;
-	/** For messages: when the image's address ends, Unix seconds. */
-	expiresAt?: number;
 }
 
 /** An image that is in the host's storage now. */
@@ -112,7 +110,7 @@ async function fetchOnce<File>(
 			const reply = await followRedirects(storage, url, watch);
 			try {
 				if (reply.status !== 200) {
-					throw fromStatus(reply, settings.expiresAt, client.time.now());
+					throw fromStatus(reply, client.time.now());
 				}
 				return await save(reply, settings, watch);
 			} finally {

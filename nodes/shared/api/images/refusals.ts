@@ -1,5 +1,5 @@
 import { formatAdvice } from '../errors/advice';
-import { CanceledError, type ModelAccessError } from '../errors/errors';
+import { CanceledError, ModelAccessError } from '../errors/errors';
 import type { Slot } from '../http/rate-limit-queue';
 import type { Client } from '../http/request';
 
@@ -50,9 +50,9 @@ export class Refusals {
 	 * @throws {ModelAccessError} any other failure, and the refusal after which the image is not
 	 * submitted again
 	 */
-	note(error: ModelAccessError): void {
+	note(error: unknown): void {
+		if (!isRefusal(error)) throw error;
 		const { refusal, retryAfter } = error.details;
-		if (refusal === undefined) throw error;
 		this.last = error;
 		this.count++;
 		const { slot, onRetry } = this.client;
@@ -90,3 +90,6 @@ export class Refusals {
 		return error.withoutTask().with({ advice, retryable: true });
 	}
 }
+
+const isRefusal = (error: unknown): error is ModelAccessError =>
+	error instanceof ModelAccessError && error.details.refusal !== undefined;

@@ -70,7 +70,7 @@ const WORDS: Record<TaskState, readonly string[]> = {
  * @see contract, "Image task" (`status`)
  */
 export function taskState(task: ImageTask): TaskState {
-	if (hasImage(task)) return 'completed';
+	if (hasImages(task)) return 'completed';
 	const word = task.status.toLowerCase().replace(/[\s_-]+/g, '');
 	const isAtWork = WORDS.working.includes(word);
 	if (getTaskError(task) && !isAtWork) return 'failed';
@@ -78,7 +78,8 @@ export function taskState(task: ImageTask): TaskState {
 	return WORDS.failed.includes(word) ? 'failed' : 'working';
 }
 
-function hasImage({ image_url, result }: ImageTask): boolean {
+/** Whether a task names an image. */
+export function hasImages({ image_url, result }: ImageTask): boolean {
 	return Boolean(image_url) || (result?.data ?? []).some(({ url }) => Boolean(url));
 }
 

@@ -5,8 +5,11 @@ import type { TaskRecord } from '../errors';
 
 /** What a request brought that may have been paid for. */
 export type SavedWork =
-	/** An image task that the gateway accepted; `accepted` is the body of the 202. */
-	| { kind: 'task'; taskId: string; accepted: IDataObject }
+	/**
+	 * An image task that the gateway accepted; `accepted` is the body of the 202, `acceptedAt` its
+	 * moment in Unix seconds.
+	 */
+	| { kind: 'task'; taskId: string; accepted: IDataObject; acceptedAt?: number }
 	/** A model's answer, as the gateway sent it. */
 	| { kind: 'answer'; json: IDataObject; requestId?: string }
 	/** Nothing that is known, although the request may have been executed. */

@@ -6,6 +6,7 @@ import {
 } from 'n8n-workflow';
 import pLimit from 'p-limit';
 import type { Clock } from '../../api/http/clock';
+import { RateLimitQueue, type QueueSummary, type Slot } from '../../api/http/rate-limit-queue';
 import type { Client } from '../../api/http/request';
 import { n8nClock } from '../clock';
 import { getOptionNames } from '../fields/option-names';
@@ -59,31 +60,36 @@ async function runItems(
 	try {
 		const shared = await run.begin(async () => ({
 			connection: await connect(context, time),
-			limit: pLimit(readConcurrency(context)),
+			concurrency: readConcurrency(context),
 		}));
 		if (!shared) return [run.errorItems(items.length)];
 		run.redact = shared.connection.redact;
-		const scope = { ...shared.connection, optionNames };
+		const limit = pLimit(shared.concurrency);
+		const queue = new RateLimitQueue(time, shared.concurrency);
 		const runItem = async (index: number) => {
 			const itemRun = run.startItem(index);
+			const slot = queue.slot(index);
+			const needs = { ...shared.connection, optionNames, slot };
 			try {
-				const output = await operation.run(itemScope(context, scope, itemRun, run));
+				const output = await operation.run(itemScope(context, needs, itemRun, run));
 				return run.succeed(itemRun, output);
 			} catch (error) {
 				return run.fail(itemRun, error);
 			} finally {
 				run.endItem(itemRun);
+				slot.release();
 			}
 		};
 		await Promise.all(
 			items.map(async (_, index) => {
-				await shared.limit(async () => {
+				await limit(async () => {
 					if (run.ended) return;
 					const output = await runItem(index);
 					if (output) outputs.set(index, output);
 				});
 			}),
 		);
+		if (queue.summary) run.hint('refused', tellRefused(operation, queue.summary));
 	} finally {
 		run.close();
 	}
@@ -95,9 +101,16 @@ function readConcurrency(context: IExecuteFunctions): number {
 	return concurrencyOption.read({ concurrency });
 }
 
+/** What a run tells of requests that the gateway refused, at its end. */
+function tellRefused({ unit }: Operation, { fewest, refused }: QueueSummary): string {
+	const units = fewest === 1 ? unit : `${unit}s`;
+	const submits = refused === 1 ? 'submit' : 'submits';
+	return `The gateway took ${fewest} ${units} at a time and refused ${refused} ${submits}. Set Concurrency to ${fewest} to avoid them.`;
+}
+
 function itemScope(
 	context: IExecuteFunctions,
-	connection: Connection & Pick<Client, 'optionNames'>,
+	connection: Connection & Pick<Client, 'optionNames'> & { slot: Slot },
 	itemRun: ItemRun,
 	run: Run,
 ): ItemScope {
@@ -108,10 +121,9 @@ function itemScope(
 		connection,
 		options: context.getNodeParameter('options', index, {}) as IDataObject,
 		parameter: (name) => context.getNodeParameter(name, index, undefined, { extractValue: true }),
-		client: (bounds) =>
-			createClient(connection, bounds, {
+		client: (bounds) => ({
+			...createClient(connection, bounds, {
 				optionNames: connection.optionNames,
-				slot: itemRun.slot,
 				signal: itemRun.stopped,
 				cancel: itemRun.canceled,
 				onRetry: ({ reason, waitMs, attempt }) =>
@@ -119,10 +131,10 @@ function itemScope(
 						`Item ${index}: ${reason}; sending again in ${waitMs} ms (retry ${attempt})`,
 					),
 			}),
-		restore: (request) => run.restore(itemRun, request),
-		save: (work) => run.save(itemRun, work),
-		onTaskAccepted: (taskId) => run.onTaskAccepted(index, taskId),
-		resumeStore: run.resumeStore,
+			slot: connection.slot,
+		}),
+		work: run.workOf(itemRun),
+		hint: (what, message) => run.hint(what, message),
 		beginStream: () => run.relay?.begin(index),
 	};
 }

@@ -1,16 +1,14 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { CanceledError, ModelAccessError, NetworkError } from '../../api/errors/errors';
 import { redactError, type Redact } from '../../api/errors/sanitize';
-import { RateLimitQueue, type Slot } from '../../api/http/rate-limit-queue';
 import { StreamRelay } from './stream-relay';
 import { errorDetails, nodeError, type UnfinishedWork, type TaskRecord } from '../errors';
+import type { PaidWork } from './operation';
 import { ResumeStore, type SavedWork } from './resume-store';
 
 /** One item at work. */
 export interface ItemRun {
 	readonly index: number;
-	/** Its turn among the items whose requests the gateway may refuse as too many. */
-	readonly slot: Slot;
 	/** Aborted when the node fails or is canceled: waits end, nothing new is sent. */
 	readonly stopped: AbortSignal;
 	/** Aborted when the execution is canceled: what is under way ends as well. */
@@ -21,12 +19,12 @@ export interface ItemRun {
 
 /** One run of the node: who is at work, what was paid for, and what ended it. */
 export class Run {
-	readonly resumeStore: ResumeStore;
+	private readonly resumeStore: ResumeStore;
 	/** Where the workflow itself streams. */
 	readonly relay?: StreamRelay;
 	/** Takes the key out of what is shown; known once the credential is read. */
 	redact: Redact = (text) => text;
-	private readonly queue = new RateLimitQueue();
+	private readonly hinted = new Set<string>();
 	private readonly tasks = new Map<string, TaskRecord>();
 	private readonly doubts: UnfinishedWork['doubts'] = [];
 	private readonly answered = new Set<number>();
@@ -84,7 +82,6 @@ export class Run {
 		const canceling = new AbortController();
 		const itemRun: ItemRun = {
 			index,
-			slot: this.queue.slot(),
 			stopped: stopping.signal,
 			canceled: canceling.signal,
 		};
@@ -116,11 +113,27 @@ export class Run {
 	/** Ends one item, whatever became of it. */
 	endItem(itemRun: ItemRun) {
 		this.active.delete(itemRun);
-		itemRun.slot.release();
 	}
 
-	/** See `ItemScope.restore`. */
-	restore(itemRun: ItemRun, request: unknown): SavedWork | undefined {
+	/** See `ItemScope.hint`. */
+	hint(what: string, message: string) {
+		if (this.hinted.has(what)) return;
+		this.hinted.add(what);
+		this.context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
+	}
+
+	/** See {@link PaidWork}. */
+	workOf(itemRun: ItemRun): PaidWork {
+		return {
+			restore: (request) => this.restore(itemRun, request),
+			save: (work) => this.save(itemRun, work),
+			onTaskAccepted: (taskId) => this.onTaskAccepted(itemRun.index, taskId),
+			dropTask: (taskId) => this.dropTask(itemRun.index, taskId),
+			dropUnknownTask: (taskId) => this.resumeStore.dropUnknown(taskId),
+		};
+	}
+
+	private restore(itemRun: ItemRun, request: unknown): SavedWork | undefined {
 		itemRun.request = request;
 		const work = this.resumeStore.restore(itemRun.index, request);
 		if (work?.kind === 'doubt') throw new NetworkError(work.message, { ...work.details });
@@ -128,11 +141,11 @@ export class Run {
 		return work;
 	}
 
-	/** See `ItemScope.save`. An answer takes room, so it is kept only where another try may come. */
-	save({ index, request }: ItemRun, work: SavedWork) {
+	/** An answer takes room, so it is kept only where another try may come. */
+	private save({ index, request }: ItemRun, work: SavedWork) {
 		if (work.kind === 'task') {
 			this.onTaskAccepted(index, work.taskId);
-			this.log(index, work.taskId);
+			this.log(index, `image task ${work.taskId} was accepted`, { taskId: work.taskId });
 		}
 		if (work.kind === 'answer') this.answered.add(index);
 		if (work.kind === 'task' || this.mayBeTriedAgain) {
@@ -140,9 +153,14 @@ export class Run {
 		}
 	}
 
-	/** See `ItemScope.accepted`. */
-	onTaskAccepted(itemIndex: number, taskId: string) {
+	private onTaskAccepted(itemIndex: number, taskId: string) {
 		if (!this.tasks.has(taskId)) this.tasks.set(taskId, { itemIndex, taskId });
+	}
+
+	private dropTask(index: number, taskId: string) {
+		this.resumeStore.dropFailed(taskId);
+		this.tasks.delete(taskId);
+		this.log(index, `image task ${taskId} ended without an image`, { taskId });
 	}
 
 	/**
@@ -174,13 +192,15 @@ export class Run {
 	 * Writes down a task outside of the execution: n8n saves nothing of a node that is still at work,
 	 * so if its process is killed now, the log alone knows what was paid for.
 	 */
-	private log(index: number, taskId: string) {
+	private log(index: number, what: string, facts: { taskId: string }) {
 		const executionId = this.context.getExecutionId();
 		const { name } = this.context.getNode();
-		this.context.logger.info(
-			`Execution ${executionId}, node "${name}", item ${index}: image task ${taskId} was accepted`,
-			{ executionId, node: name, item: index, taskId },
-		);
+		this.context.logger.info(`Execution ${executionId}, node "${name}", item ${index}: ${what}`, {
+			executionId,
+			node: name,
+			item: index,
+			...facts,
+		});
 	}
 
 	private readonly stop = () => this.active.forEach(({ stop }) => stop());
