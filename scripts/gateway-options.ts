@@ -7,6 +7,7 @@ export interface GatewayWishes {
 	help: boolean;
 	port?: number;
 	taskSeconds: number;
+	asyncImages: boolean;
 	profile?: ProfileName;
 	/** What real gateways do, one by one. */
 	switches: GatewaySwitches;
@@ -32,6 +33,7 @@ const ROUTES: readonly FaultyRoute[] = [
 const OPTIONS = [
 	['--port N', 'The port of the API (4040, or a free one if it is taken)'],
 	['--task-seconds N', 'How long an image task runs (6)'],
+	['--no-async-images', 'Asynchronous images are off: submits get 404'],
 	['--profile NAME', `A set of switches that go together: ${Object.keys(PROFILES).join(', ')}`],
 	['--fault NAME', 'The fault that every request meets; the names stand below'],
 	['--at ROUTE', `Only these requests meet the fault: ${ROUTES.join(', ')}`],
@@ -82,6 +84,7 @@ export function readGatewayWishes(words: string[]): GatewayWishes {
 		help: words.includes('--help'),
 		port: numberAfter('--port'),
 		taskSeconds: numberAfter('--task-seconds') ?? 6,
+		asyncImages: !words.includes('--no-async-images'),
 		profile,
 		switches: readSwitches(words, after),
 		fault,

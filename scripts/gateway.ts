@@ -67,11 +67,12 @@ function introduce({ baseUrl, keys, settings }: Gateway, taskSeconds: number) {
 
 async function main() {
 	const wishes = readGatewayWishes(process.argv.slice(2));
-	const { help, port, taskSeconds, profile, switches, fault, route, share } = wishes;
+	const { help, port, switches, taskSeconds, asyncImages, profile, fault, route, share } = wishes;
 	if (help) return console.log(gatewayHelp());
 	const gateway = await start(port, {
 		...switches,
 		profile,
+		asyncImages,
 		taskSeconds,
 		deltaMs: 40,
 		onRequest: logLine,
