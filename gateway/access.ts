@@ -1,7 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import type { Charge } from './usage-log';
+import type { Charge, UsageLog } from './usage-log';
+import { lockedOut, refusalsOf } from './refusals';
+import type { RouteName } from './routes';
 import { ApiError } from './errors';
-import type { GatewaySettings, GroupOptions, KeyOptions, ModelOptions } from './options';
+import type {
+	Capability,
+	GatewaySettings,
+	GroupOptions,
+	KeyOptions,
+	ModelOptions,
+} from './options';
 
 const MINUTE = 60_000;
 
@@ -10,17 +18,17 @@ export interface KeyHolder extends KeyOptions {
 	name: string;
 }
 
-export type Capability = Exclude<keyof GroupOptions, 'models'>;
-
 /** Who may do what, how often and on whose account (contract: Authentication; Errors 401, 403, 429). */
 export class Access {
 	private readonly holders: KeyHolder[];
 	private readonly recent = new Map<string, number[]>();
+	/** When wrong keys came, by address. */
+	private readonly wrongKeys = new Map<string, number[]>();
 
 	constructor(
 		keys: Record<string, KeyOptions>,
 		private readonly settings: GatewaySettings,
-		private readonly charges: Charge[],
+		private readonly usageLog: UsageLog,
 	) {
 		this.holders = Object.entries(keys).map(([name, key]) => ({ name, ...key }));
 	}
@@ -36,35 +44,29 @@ export class Access {
 	 * @param now milliseconds since the Unix epoch
 	 * @throws ApiError 401, 403, 429
 	 */
-	admit(req: IncomingMessage, holder: KeyHolder | undefined, now: number): KeyHolder {
-		if (req.headers.authorization === undefined) {
-			throw new ApiError(401, {
-				code: 'missing_authorization',
-				message: 'the Authorization header is missing; keys in the query or body do not count',
-			});
+	admit(
+		req: IncomingMessage,
+		holder: KeyHolder | undefined,
+		{ route, now }: { route: RouteName; now: number },
+	): KeyHolder {
+		const address = req.socket.remoteAddress ?? '';
+		this.requireUnlocked(address, now);
+		if (req.headers.authorization === undefined) throw this.refusals.missingKey();
+		if (!holder) {
+			this.wrongKeys.set(address, [...(this.wrongKeys.get(address) ?? []), now]);
+			throw bearer(req) === undefined ? this.refusals.malformedKey() : this.refusals.unknownKey();
 		}
-		if (bearer(req) === undefined) {
-			throw new ApiError(401, {
-				code: 'invalid_authorization',
-				message: 'the Authorization header must be "Bearer <API_KEY>" with exactly one space',
-			});
-		}
-		if (!holder) throw new ApiError(401);
 		const status =
 			holder.expiresAt !== undefined && now >= holder.expiresAt * 1000
 				? 'expired'
 				: (holder.status ?? 'active');
-		if (status !== 'active') {
-			throw new ApiError(401, { code: `api_key_${status}`, message: `the API key is ${status}` });
-		}
-		const address = req.socket.remoteAddress ?? '';
+		if (status !== 'active') throw this.refusals.unusableKey(status);
 		if (holder.allowedIps && !holder.allowedIps.includes(address)) {
-			throw new ApiError(403, {
-				code: 'ip_not_allowed',
-				message: 'the API key may not be used from this address',
-			});
+			throw this.refusals.addressNotAllowed(address);
 		}
-		this.countRequest(holder, now);
+		// A key that has used up its quota may still fetch what it paid for.
+		if (holder.usedUp && route !== 'task') throw this.refusals.usedUp(holder.usedUp, route);
+		if (!this.settings.backgroundLimits) this.countRequest(holder, now);
 		return holder;
 	}
 
@@ -72,12 +74,7 @@ export class Access {
 	 * @throws ApiError 403 where the key's group lacks the capability
 	 */
 	permit(holder: KeyHolder, capability: Capability) {
-		if (this.groupOf(holder)[capability] === false) {
-			throw new ApiError(403, {
-				code: 'capability_not_allowed',
-				message: `the API key's group does not permit ${capability}`,
-			});
-		}
+		if (this.groupOf(holder)[capability] === false) throw this.refusals.notPermitted(capability);
 	}
 
 	/** IDs of the models that a key may use, in the catalogue's order. */
@@ -90,40 +87,53 @@ export class Access {
 	 * @throws ApiError 404 where the model is not in the key's list, 400 where it cannot do this
 	 */
 	requireModel(holder: KeyHolder, id: string, ability: keyof ModelOptions) {
-		if (!this.modelsOf(holder).includes(id)) {
-			throw new ApiError(404, {
-				code: 'model_not_found',
-				message: `the model '${id}' does not exist or is not available to this API key`,
-				param: 'model',
-			});
-		}
-		if (!this.settings.models[id]?.[ability]) {
-			throw new ApiError(400, {
-				code: 'model_not_suitable',
-				message: `model '${id}' does not support ${ability === 'text' ? 'responses' : 'image tasks'}`,
-				param: 'model',
-			});
-		}
+		if (!this.modelsOf(holder).includes(id)) throw this.refusals.noSuchModel(id);
+		if (!this.settings.models[id]?.[ability]) throw this.refusals.notSuitable(id, ability);
 	}
 
 	/**
 	 * Takes credits from the key's account.
 	 * @throws ApiError 403 where it has too few
 	 */
-	charge(holder: KeyHolder, charge: Pick<Charge, 'credits' | 'requestId' | 'what'>) {
-		const name = holder.account ?? 'main';
+	charge(holder: KeyHolder, charge: Pick<Charge, 'credits' | 'requestId' | 'what' | 'at'>) {
+		if (!this.canPay(holder, charge.credits)) throw this.refusals.noBalance();
+		const account = accountOf(holder);
+		this.pay(account, charge.credits);
+		this.usageLog.book({ key: holder.name, account, ...charge });
+	}
+
+	/** Whether the key's account has so many credits left. */
+	canPay(holder: KeyHolder, credits: number): boolean {
+		const { balance = Infinity } = this.settings.accounts[accountOf(holder)] ?? {};
+		return balance >= credits;
+	}
+
+	/** Gives back what was to be charged for a request, and is not yet. */
+	cancelCharge(requestId: string) {
+		for (const { account, credits } of this.usageLog.cancel(requestId)) this.pay(account, -credits);
+	}
+
+	/** The image tasks that an account may have at work at once. */
+	placesOf(holder: KeyHolder): number {
+		const { accounts, places = Infinity } = this.settings;
+		return accounts[accountOf(holder)]?.places ?? places;
+	}
+
+	private pay(name: string, credits: number) {
 		const account = this.settings.accounts[name];
-		if (account?.balance !== undefined) {
-			if (account.balance < charge.credits) {
-				throw new ApiError(403, {
-					type: 'billing_error',
-					code: 'insufficient_balance',
-					message: 'the balance of this account is used up',
-				});
-			}
-			account.balance -= charge.credits;
-		}
-		this.charges.push({ key: holder.name, account: name, ...charge });
+		if (account?.balance !== undefined) account.balance -= credits;
+	}
+
+	private get refusals() {
+		return refusalsOf(this.settings);
+	}
+
+	private requireUnlocked(address: string, now: number) {
+		const { wrongKeysPerMinute = Infinity } = this.settings;
+		const window = (this.wrongKeys.get(address) ?? []).filter((at) => at > now - MINUTE);
+		this.wrongKeys.set(address, window);
+		if (window.length < wrongKeysPerMinute) return;
+		throw lockedOut(Math.ceil(((window[0] ?? now) + MINUTE - now) / 1000));
 	}
 
 	private groupOf(holder: KeyHolder): GroupOptions {
@@ -145,6 +155,9 @@ export class Access {
 		window.push(now);
 	}
 }
+
+/** Name of the account that pays for a key. */
+export const accountOf = ({ account = 'main' }: KeyHolder) => account;
 
 /** The key in the one `Authorization` header, if it has the contract's form to the letter. */
 function bearer(req: IncomingMessage): string | undefined {

@@ -7,14 +7,18 @@ import { ApiError } from './errors';
 import { conduct, goneSignal } from './exchange';
 import type { Exchange, Reply } from './faults';
 import { readEdit, readGeneration } from './images/submit';
+import { Polls } from './images/polls';
 import { ImageTasks } from './images/tasks';
 import type { ImageTask } from './images/task';
 import type { KeyOptions, GatewaySettings } from './options';
-import { errorReplyOf, jsonReply, pageReply } from './reply';
+import { noImagesAtPlatform, refusalsOf } from './refusals';
+import { errorReplyOf, jsonReply, notFoundReply, pageReply } from './reply';
+import { requestIdsOf } from './request-ids';
 import { Responses } from './responses/responses';
 import { obeyStatus } from './responses/answer';
 import { routeOf, type Route } from './routes';
 import { ClientGone, pause, type GatewayTime } from './time';
+import { Upstream } from './upstream';
 
 interface ApiParts {
 	usageLog: UsageLog;
@@ -26,21 +30,28 @@ interface ApiParts {
 	onRequest?: (record: RequestRecord) => void;
 }
 
-/** Credits a picture costs. */
-const PICTURE_CREDITS = 10;
-
 /** The service's API (contract: Endpoints), one call of {@link serve} for each request. */
 export class Api {
 	private readonly access: Access;
+	private readonly upstream: Upstream;
 	private readonly tasks: ImageTasks;
+	private readonly polls: Polls;
 	private readonly responses: Responses;
 	private readonly attempts = new Map<string, number>();
 	private received = 0;
 
 	constructor(private readonly parts: ApiParts) {
 		const { usageLog, settings, keys, time, urlOf } = parts;
-		this.access = new Access(keys, settings, usageLog.charges);
-		this.tasks = new ImageTasks(usageLog, settings, urlOf);
+		this.access = new Access(keys, settings, usageLog);
+		this.upstream = new Upstream(settings);
+		this.tasks = new ImageTasks({
+			access: this.access,
+			upstream: this.upstream,
+			usageLog,
+			settings,
+			urlOf,
+		});
+		this.polls = new Polls(settings);
 		this.responses = new Responses(this.access, settings, time);
 	}
 
@@ -48,8 +59,9 @@ export class Api {
 		const { usageLog, settings, time, onRequest } = this.parts;
 		const route = routeOf((req.url ?? '/').split('?', 1)[0] ?? '/');
 		const holder = this.access.identify(req);
+		const ids = requestIdsOf(req.headers, ++this.received, settings.requestIds);
 		const record: RequestRecord = {
-			id: `req_${String(++this.received).padStart(6, '0')}`,
+			...ids.logged,
 			method: req.method ?? '',
 			path: req.url ?? '',
 			route: route.name,
@@ -60,9 +72,7 @@ export class Api {
 			startedAt: time.now(),
 		};
 		usageLog.requests.push(record);
-		res.setHeader('X-Request-ID', record.id);
-		const clientId = req.headers['x-client-request-id'];
-		if (typeof clientId === 'string') res.setHeader('X-Client-Request-ID', clientId);
+		for (const [name, value] of Object.entries(ids.headers)) res.setHeader(name, value);
 		const gone = goneSignal(res);
 		try {
 			const body = await this.read(req, record, route, gone);
@@ -80,7 +90,12 @@ export class Api {
 				exchange,
 				time,
 				() => settings.intercept,
-				async () => await this.answer(route, exchange, holder, body),
+				async () => {
+					const reply = await this.answer(route, exchange, holder, body);
+					const reached = route.name === 'responses' && reply.status === 200;
+					if (reached && ids.provider) res.appendHeader('X-Request-ID', ids.provider);
+					return reply;
+				},
 			);
 		} catch (error) {
 			if (!(error instanceof ClientGone)) throw error;
@@ -129,7 +144,7 @@ export class Api {
 		try {
 			return await this.handle(route, exchange, holder, body);
 		} catch (error) {
-			if (error instanceof ApiError) return errorReplyOf(error);
+			if (error instanceof ApiError) return errorReplyOf(this.restated(error));
 			throw error;
 		}
 	}
@@ -141,22 +156,27 @@ export class Api {
 		body: ParsedBody,
 	): Promise<Reply> {
 		const { time, settings } = this.parts;
+		if (settings.plainNotFound && (route.name === 'page' || route.name === 'unknown')) {
+			return notFoundReply();
+		}
 		if (route.name === 'page') return pageReply();
 		if (route.name === 'unknown') throw new ApiError(404, { message: unknownPath(record.path) });
 		if (req.method !== route.method) {
 			throw new ApiError(405, { headers: { Allow: route.method ?? 'GET' } });
 		}
-		const key = this.access.admit(req, holder, time.now());
+		const key = this.access.admit(req, holder, { route: route.name, now: time.now() });
 		switch (route.name) {
 			case 'models':
 				return this.listModels(key);
 			case 'task':
-				return this.tasks.poll(route.taskId ?? '', key, time.now());
+				return this.poll(route.taskId ?? '', key, record);
 			case 'responses':
 				this.access.permit(key, 'responses');
+				this.upstream.admit(key, time.now());
 				return await this.responses.create(jsonObject(body), key, record, gone);
 			case 'generations':
 			case 'edits': {
+				if (settings.platformWithoutImages) throw noImagesAtPlatform();
 				this.access.permit(key, 'images');
 				if (route.name === 'edits') this.access.permit(key, 'edits');
 				await pause(time, settings.submitMs, gone);
@@ -165,8 +185,37 @@ export class Api {
 		}
 	}
 
+	/** The gateway is started anew: connections end, and tasks at work stay so for ever. */
+	restart() {
+		this.tasks.restart(this.parts.time.now());
+	}
+
+	/** The gateway forgets every task. */
+	clearMemory() {
+		this.tasks.clearMemory(this.parts.time.now());
+	}
+
+	/** An error as the switches have it. */
+	private restated(error: ApiError): ApiError {
+		const { overload529, retryAfter } = this.parts.settings;
+		const restated = overload529 && error.status === 503 ? new ApiError(529) : error;
+		if (retryAfter !== undefined && [429, 503, 529].includes(restated.status)) {
+			restated.headers['Retry-After'] = retryAfter;
+		}
+		return restated;
+	}
+
+	private poll(taskId: string, key: KeyHolder, { path, headers }: RequestRecord): Reply {
+		const now = this.parts.time.now();
+		const cacheControl = headers['cache-control'];
+		return this.polls.answer({ path, key: key.name, cacheControl, now }, () =>
+			this.tasks.poll(taskId, key, now),
+		);
+	}
+
 	private listModels(key: KeyHolder): Reply {
-		const data = this.access.modelsOf(key).map((id) => ({
+		const patterns = this.parts.settings.listedPatterns ?? [];
+		const data = [...this.access.modelsOf(key), ...patterns].map((id) => ({
 			id,
 			object: 'model',
 			created: 1767225600,
@@ -182,24 +231,15 @@ export class Api {
 		record: RequestRecord,
 	): Reply {
 		const { settings, time } = this.parts;
-		if (!settings.asyncImages) {
-			throw new ApiError(404, {
-				code: 'async_images_disabled',
-				message: 'asynchronous image tasks are not enabled on this gateway',
-			});
-		}
+		if (!settings.asyncImages) throw refusalsOf(settings).asyncImagesOff();
 		const read = route === 'edits' ? readEdit : readGeneration;
 		const submission = read(body, key, settings);
-		const { model, prompt, n } = submission.request;
-		this.access.requireModel(key, model, 'images');
+		const { model, prompt } = submission.request;
+		// In the background, a model that no account has is a failed task.
+		const isListed = this.access.modelsOf(key).includes(model);
+		if (isListed || !settings.backgroundLimits) this.access.requireModel(key, model, 'images');
 		obeyStatus(prompt, record.attempt);
-		this.tasks.limitConcurrency(key, time.now());
-		this.access.charge(key, {
-			credits: PICTURE_CREDITS * n,
-			requestId: record.id,
-			what: 'pictures',
-		});
-		return this.tasks.accept(submission, record.id, time.now());
+		return this.tasks.accept(submission, key, { record, now: time.now() });
 	}
 }
 

@@ -53,6 +53,11 @@ const TYPES: Record<number, { type: string; code: string; message: string }> = {
 		code: 'gateway_timeout',
 		message: 'the gateway stopped waiting for the upstream',
 	},
+	529: {
+		type: 'overloaded_error',
+		code: 'overloaded_error',
+		message: 'All available accounts exhausted',
+	},
 };
 
 /** The JSON body of an error reply (contract: Errors, rule 4). */
@@ -69,11 +74,13 @@ interface ErrorDetails {
 	/** Seconds for the `Retry-After` header. */
 	retryAfter?: number;
 	headers?: Record<string, string>;
+	/** The body word for word, in place of the contract's. */
+	body?: object;
 }
 
 /** A reply that is an error: status, headers and body of the contract's section Errors. */
 export class ApiError extends Error {
-	readonly body: ErrorBody;
+	readonly body: object;
 	readonly headers: Record<string, string>;
 
 	constructor(
@@ -83,10 +90,11 @@ export class ApiError extends Error {
 		const usual = TYPES[status] ?? { type: 'api_error', code: 'error', message: `HTTP ${status}` };
 		const message = details.message ?? usual.message;
 		super(message);
-		this.body = {
+		const body: ErrorBody = {
 			error: { type: details.type ?? usual.type, code: details.code ?? usual.code, message },
 		};
-		if (details.param !== undefined) this.body.error.param = details.param;
+		if (details.param !== undefined) body.error.param = details.param;
+		this.body = details.body ?? body;
 		this.headers = { ...details.headers };
 		if (details.retryAfter !== undefined) this.headers['Retry-After'] = String(details.retryAfter);
 	}

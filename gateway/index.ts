@@ -5,11 +5,19 @@ import { resolveOptions, type DefaultKeyName, type GatewayOptions } from './opti
 import type { GatewaySettings } from './options';
 import { Storage } from './storage/storage';
 
-export type { UsageLog, Charge, RequestFilter, RequestRecord, StorageRecord } from './usage-log';
+export type {
+	UsageLog,
+	Charge,
+	RequestFilter,
+	RequestRecord,
+	StorageRecord,
+	TaskOutcome,
+} from './usage-log';
 export { errorReply } from './faults';
 export type { Exchange, Fault, Intercept, Reply, StorageExchange } from './faults';
 export type { FormFile, FormRecord } from './images/form';
 export { statusOf } from './images/task';
+export type { TaskEndName } from './images/ends';
 export type { ImageTask, TaskFailure, TaskRequest, TaskStatus } from './images/task';
 export type {
 	AccountOptions,
@@ -23,6 +31,7 @@ export type {
 export { drawPicture } from './pictures/draw';
 export { descriptionOf, pictureBelongsTo, sizeOf } from './pictures/png';
 export type { RouteName } from './routes';
+export { realProfile, type GatewaySwitches, type ProfileName } from './switches';
 export type { GatewayTime } from './time';
 
 /** A running gateway. */
@@ -36,8 +45,10 @@ export interface Gateway
 	readonly storageUrl: string;
 	/** The keys by name. */
 	readonly keys: Record<DefaultKeyName, string> & Record<string, string>;
-	/** What each piece of work cost. */
+	/** What each piece of work cost, until now. */
 	readonly charges: UsageLog['charges'];
+	/** What became of each image task, and whether it was charged. */
+	readonly outcomes: UsageLog['outcomes'];
 	/** What can be changed while it runs, `intercept` and `storageIntercept` among it. */
 	readonly settings: GatewaySettings;
 	/** API requests whose handling has not ended. */
@@ -46,6 +57,10 @@ export interface Gateway
 	readonly connections: number;
 	/** Errors of the gateway's own making; a test may want it to be empty. */
 	readonly crashes: unknown[];
+	/** Starts anew: connections are cut, and the tasks at work stay so until they expire. */
+	restart(): void;
+	/** Forgets every task: polls get the 404 of unknown ones. */
+	clearMemory(): void;
 	/** Stops listening, cuts every connection, and waits until all is closed. */
 	close(): Promise<void>;
 	/** Stops listening and cuts every connection at once, as a crash would. */
@@ -60,7 +75,7 @@ export interface Gateway
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
 	const { settings, keys, time } = resolveOptions(options);
-	const usageLog = new UsageLog();
+	const usageLog = new UsageLog(time);
 	const crashes: unknown[] = [];
 	const run = (work: Promise<void>) => void work.catch((error: unknown) => crashes.push(error));
 
@@ -96,15 +111,25 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
 		requests: usageLog.requests,
 		storageRequests: usageLog.storageRequests,
 		tasks: usageLog.tasks,
-		charges: usageLog.charges,
 		crashes,
 		count: (filter) => usageLog.count(filter),
+		get charges() {
+			return usageLog.charges;
+		},
+		get outcomes() {
+			return usageLog.outcomes;
+		},
 		get inFlight() {
 			return usageLog.inFlight;
 		},
 		get connections() {
 			return apiListener.connections + storageListener.connections;
 		},
+		restart: () => {
+			api.restart();
+			apiListener.cut();
+		},
+		clearMemory: () => api.clearMemory(),
 		close: async () => {
 			await Promise.all([apiListener.close(), storageListener.close()]);
 		},

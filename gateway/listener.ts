@@ -44,6 +44,11 @@ export class Listener {
 	/** Stops listening and cuts every connection, now. */
 	kill() {
 		this.server.close();
+		this.cut();
+	}
+
+	/** Cuts every connection, and goes on listening. */
+	cut() {
 		for (const socket of this.sockets) socket.destroy();
 	}
 

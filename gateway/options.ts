@@ -1,6 +1,7 @@
 import type { Intercept, StorageExchange } from './faults';
 import type { TaskFailure, TaskRequest } from './images/task';
 import type { RequestRecord } from './usage-log';
+import { PROFILES, SWITCHES, type GatewaySwitches, type ProfileName } from './switches';
 import { realTime, type GatewayTime } from './time';
 
 /** A model of the catalogue and what it can do. */
@@ -25,12 +26,19 @@ export interface GroupOptions {
 	images?: boolean;
 	/** Image edits alone. */
 	edits?: boolean;
+	/** Accounts at a provider; without any, tasks fail with 503 and responses get it. */
+	accounts?: boolean;
 }
+
+/** What a group may be kept from. */
+export type Capability = Exclude<keyof GroupOptions, 'models' | 'accounts'>;
 
 /** Who pays. A response costs 1 credit, a picture 10, when the work is accepted. */
 export interface AccountOptions {
 	/** Credits left; absent means: endless. */
 	balance?: number;
+	/** Image tasks at work at once, in place of the setting `places`. */
+	places?: number;
 }
 
 export interface KeyOptions {
@@ -49,10 +57,12 @@ export interface KeyOptions {
 	maxConcurrentTasks?: number;
 	/** Addresses that may use the key; others get 403. */
 	allowedIps?: string[];
+	/** What the key has used up: every request gets 429, without `Retry-After`. */
+	usedUp?: 'quota' | 'usage limit';
 }
 
 /** What can be changed while the gateway runs: each request reads it anew. */
-export interface GatewaySettings {
+export interface GatewaySettings extends GatewaySwitches {
 	/** The catalogue, by model ID, in the order of the list. */
 	models: Record<string, ModelOptions>;
 	groups: Record<string, GroupOptions>;
@@ -99,6 +109,8 @@ export interface GatewayOptions extends Partial<GatewaySettings> {
 	storagePort?: number;
 	time?: GatewayTime;
 	keys?: Record<string, KeyOptions>;
+	/** A set of switches; options that stand beside it have precedence. */
+	profile?: ProfileName;
 	/** Called when a request has ended. */
 	onRequest?: (record: RequestRecord) => void;
 }
@@ -121,6 +133,8 @@ const DEFAULT_GROUPS = {
 	pictures: { models: ['aurora-image-1'], responses: false },
 	/** Text in one piece: no streams, no tools. */
 	plain: { models: ['aurora-text-1'], images: false, streaming: false, tools: false },
+	/** Everything, and no account at a provider. */
+	vacant: { accounts: false },
 } satisfies Record<string, GroupOptions>;
 
 const DEFAULT_KEYS = {
@@ -139,6 +153,12 @@ const DEFAULT_KEYS = {
 	limited: { key: 'mak-test-limited-0010', requestsPerMinute: 3 },
 	/** One image task at a time. */
 	single: { key: 'mak-test-single-0011', maxConcurrentTasks: 1 },
+	/** Its quota is used up. */
+	spent: { key: 'mak-test-spent-0013', usedUp: 'quota' },
+	/** Its subscription has reached a usage limit. */
+	capped: { key: 'mak-test-capped-0014', usedUp: 'usage limit' },
+	/** No account at a provider serves its group. */
+	vacant: { key: 'mak-test-vacant-0015', group: 'vacant' },
 	/** Only from an address that no test comes from. */
 	fenced: { key: 'mak-test-fenced-0012', allowedIps: ['203.0.113.7'] },
 } satisfies Record<string, KeyOptions>;
@@ -160,6 +180,7 @@ export function resolveOptions(options: GatewayOptions): ResolvedOptions {
 		time,
 		keys: { ...DEFAULT_KEYS, ...keys },
 		settings: {
+			...switchesOf(options),
 			models: { ...models },
 			groups: { ...DEFAULT_GROUPS, ...groups },
 			accounts: { main: {}, empty: { balance: 0 }, ...accounts },
@@ -181,4 +202,13 @@ export function resolveOptions(options: GatewayOptions): ResolvedOptions {
 			storageIntercept: options.storageIntercept,
 		},
 	};
+}
+
+/** The switches of the profile, and those that were set one by one. */
+function switchesOf(options: GatewayOptions): GatewaySwitches {
+	const names = Object.keys(SWITCHES).filter((name) => Object.hasOwn(options, name));
+	const single = Object.fromEntries(
+		names.map((name) => [name, options[name as keyof GatewaySwitches]]),
+	);
+	return { ...(options.profile && PROFILES[options.profile]()), ...single };
 }

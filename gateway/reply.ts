@@ -23,3 +23,10 @@ export const pageReply = (): Reply => ({
 	headers: { 'Content-Type': 'text/html; charset=utf-8' },
 	body: PAGE,
 });
+
+/** What a bare web server says of a path that it does not know. */
+export const notFoundReply = (): Reply => ({
+	status: 404,
+	headers: { 'Content-Type': 'text/plain' },
+	body: '404 page not found',
+});

@@ -1,11 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ImageTask } from './images/task';
+import { statusOf, type ImageTask, type TaskStatus } from './images/task';
 import type { RouteName } from './routes';
+import type { GatewayTime } from './time';
 
 /** One request to the API, as it came in and as it was answered. */
 export interface RequestRecord {
-	/** The `X-Request-ID` of the reply. */
+	/** The `X-Request-ID` of the reply, or the first of two. */
 	id: string;
+	/** How the console knows the request, if the gateway names it twice. */
+	clientId?: string;
 	method: string;
 	/** Path and query. */
 	path: string;
@@ -46,6 +49,21 @@ export interface Charge {
 	credits: number;
 	requestId: string;
 	what: 'response' | 'pictures';
+	/** Milliseconds since the Unix epoch. */
+	at: number;
+}
+
+/** What became of an image task, and whether it was charged. */
+export interface TaskOutcome {
+	taskId: string;
+	requestId: string;
+	prompt: string;
+	/** `gone`: the gateway no longer knows it. */
+	status: TaskStatus | 'gone';
+	httpStatus?: number;
+	charged: boolean;
+	/** It failed, and nothing was or will be charged. */
+	refused: boolean;
 }
 
 export interface RequestFilter {
@@ -62,8 +80,50 @@ export class UsageLog {
 	readonly requests: RequestRecord[] = [];
 	readonly storageRequests: StorageRecord[] = [];
 	readonly tasks: ImageTask[] = [];
-	readonly charges: Charge[] = [];
+	private booked: Charge[] = [];
 	private readonly tasksById = new Map<string, ImageTask>();
+
+	constructor(private readonly time: GatewayTime) {}
+
+	/** What was charged until now. */
+	get charges(): readonly Charge[] {
+		const now = this.time.now();
+		return this.booked.filter(({ at }) => at <= now);
+	}
+
+	/** Notes a charge, which may lie in the future. */
+	book(charge: Charge) {
+		this.booked.push(charge);
+	}
+
+	/** Takes back the charges of a request that are still to come. */
+	cancel(requestId: string): Charge[] {
+		const now = this.time.now();
+		const canceled = this.booked.filter(
+			(charge) => charge.requestId === requestId && charge.at > now,
+		);
+		this.booked = this.booked.filter((charge) => !canceled.includes(charge));
+		return canceled;
+	}
+
+	/** Each image task with its state and whether it was charged, in order. */
+	get outcomes(): TaskOutcome[] {
+		const now = this.time.now();
+		const charged = new Set(this.charges.map(({ requestId }) => requestId));
+		return this.tasks.map((task) => {
+			const status = statusOf(task, now) ?? 'gone';
+			const isCharged = charged.has(task.requestId);
+			return {
+				taskId: task.id,
+				requestId: task.requestId,
+				prompt: task.request.prompt,
+				status,
+				httpStatus: status === 'failed' ? task.failure?.httpStatus : undefined,
+				charged: isCharged,
+				refused: status === 'failed' && !isCharged,
+			};
+		});
+	}
 
 	addTask(task: ImageTask) {
 		this.tasks.push(task);

@@ -1,14 +1,21 @@
-import type { RouteName } from '../gateway';
+import type { GatewaySwitches, ProfileName, RouteName } from '../gateway';
 import { FAULT_GROUPS, findFault, type NamedFault } from '../gateway/faults/catalogue';
+import { optionOf, PROFILES, SWITCHES } from '../gateway/switches';
 
 /** What the command line of `npm run gateway` asks for. */
 export interface GatewayWishes {
 	help: boolean;
 	port?: number;
 	taskSeconds: number;
+	asyncImages: boolean;
+	profile?: ProfileName;
+	/** What real gateways do, one by one. */
+	switches: GatewaySwitches;
 	fault?: NamedFault;
 	/** The requests that meet the fault; all if absent. */
 	route?: FaultyRoute;
+	/** Share of these requests, from 0 to 1; all if absent. */
+	share?: number;
 }
 
 type FaultyRoute = Exclude<RouteName, 'unknown' | 'page'> | 'picture';
@@ -22,22 +29,31 @@ const ROUTES: readonly FaultyRoute[] = [
 	'picture',
 ];
 
-/** Each option with its explanation. Settings that belong together (a profile) get one line here. */
+/** Each option with its explanation. The switches follow in a list of their own. */
 const OPTIONS = [
 	['--port N', 'The port of the API (4040, or a free one if it is taken)'],
 	['--task-seconds N', 'How long an image task runs (6)'],
+	['--no-async-images', 'Asynchronous images are off: submits get 404'],
+	['--profile NAME', `A set of switches that go together: ${Object.keys(PROFILES).join(', ')}`],
 	['--fault NAME', 'The fault that every request meets; the names stand below'],
 	['--at ROUTE', `Only these requests meet the fault: ${ROUTES.join(', ')}`],
+	['--share N', 'The share of these requests that meets the fault, from 0 to 1 (1)'],
 	['--help', 'This text'],
 ] as const;
+
+/** The switches of real gateways, as options with their explanation. */
+const SWITCH_OPTIONS = Object.entries(SWITCHES).map(
+	([name, { value, text }]) => [[optionOf(name), value].join(' ').trim(), text] as const,
+);
+
+const optionNames = [...OPTIONS, ...SWITCH_OPTIONS].map(([option]) => option.split(' ', 1)[0]!);
 
 /**
  * Reads the command line.
  * @throws Error if a value is missing or unknown
  */
 export function readGatewayWishes(words: string[]): GatewayWishes {
-	const known: string[] = OPTIONS.map(([option]) => option.split(' ', 1)[0]!);
-	const unknown = words.find((word) => word.startsWith('--') && !known.includes(word));
+	const unknown = words.find((word) => word.startsWith('--') && !optionNames.includes(word));
 	if (unknown !== undefined) throw new Error(`There is no option ${unknown}; see --help`);
 	const after = (option: string) => {
 		const at = words.indexOf(option);
@@ -58,26 +74,63 @@ export function readGatewayWishes(words: string[]): GatewayWishes {
 	const at = after('--at');
 	const route = ROUTES.find((candidate) => candidate === at);
 	if (at !== undefined && !route) throw new Error(`--at needs one of ${ROUTES.join(', ')}`);
+	const profile = after('--profile');
+	if (profile !== undefined && !isProfile(profile)) {
+		throw new Error(`There is no profile "${profile}"; see --help`);
+	}
+	const share = numberAfter('--share');
+	if (share !== undefined && share > 1) throw new Error('--share needs a number from 0 to 1');
 	return {
 		help: words.includes('--help'),
 		port: numberAfter('--port'),
 		taskSeconds: numberAfter('--task-seconds') ?? 6,
+		asyncImages: !words.includes('--no-async-images'),
+		profile,
+		switches: readSwitches(words, after),
 		fault,
 		route,
+		share,
 	};
+}
+
+const isProfile = (name: string): name is ProfileName => Object.hasOwn(PROFILES, name);
+
+function readSwitches(
+	words: string[],
+	after: (option: string) => string | undefined,
+): GatewaySwitches {
+	const set = Object.entries(SWITCHES).filter(([name]) => words.includes(optionOf(name)));
+	return Object.fromEntries(
+		set.map(([name, { value, read }]) => {
+			const option = optionOf(name);
+			try {
+				return [name, read(value === undefined ? '' : after(option)!)];
+			} catch (error) {
+				const { message } = error as Error;
+				throw new Error(message.startsWith(option) ? message : `${option} needs ${message}`);
+			}
+		}),
+	);
 }
 
 /** What `npm run gateway -- --help` prints: the options, and every fault of the catalogue. */
 export function gatewayHelp(): string {
-	const width = Math.max(...OPTIONS.map(([option]) => option.length));
+	const width = Math.max(...[...OPTIONS, ...SWITCH_OPTIONS].map(([option]) => option.length));
+	const lines = (options: ReadonlyArray<readonly [string, string]>) =>
+		options.map(([option, text]) => `${option.padEnd(width)}  ${text}`);
 	return [
 		'The built-in gateway: the service of the Model Access API, on this machine.',
 		'',
 		'npm run gateway                       starts it and prints what to paste where',
 		'npm run gateway -- --task-seconds 20  starts it with slower images',
 		'npm run gateway -- --fault "503 with JSON" --at task',
+		'npm run gateway -- --profile real     behaves like a gateway that was recorded',
 		'',
-		...OPTIONS.map(([option, text]) => `${option.padEnd(width)}  ${text}`),
+		...lines(OPTIONS),
+		'',
+		'Switches: what real gateways do beyond the contract',
+		'',
+		...lines(SWITCH_OPTIONS),
 		'',
 		'Faults. (executed): the gateway carries out the request, and only its reply is faulty.',
 		...Object.entries(FAULT_GROUPS).flatMap(([title, faults]) => [

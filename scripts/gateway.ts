@@ -66,14 +66,25 @@ function introduce({ baseUrl, keys, settings }: Gateway, taskSeconds: number) {
 }
 
 async function main() {
-	const { help, port, taskSeconds, fault, route } = readGatewayWishes(process.argv.slice(2));
+	const wishes = readGatewayWishes(process.argv.slice(2));
+	const { help, port, switches, taskSeconds, asyncImages, profile, fault, route, share } = wishes;
 	if (help) return console.log(gatewayHelp());
-	const gateway = await start(port, { taskSeconds, deltaMs: 40, onRequest: logLine });
+	const gateway = await start(port, {
+		...switches,
+		profile,
+		asyncImages,
+		taskSeconds,
+		deltaMs: 40,
+		onRequest: logLine,
+	});
 	introduce(gateway, taskSeconds);
 	// Redirects lead to it.
 	const elsewhere = fault && (await startSniffer());
 	if (fault && elsewhere) {
-		const intercept = scripted([{ fault, route }], { time: realTime, elsewhere: elsewhere.origin });
+		const intercept = scripted([{ fault, route, probability: share }], {
+			time: realTime,
+			elsewhere: elsewhere.origin,
+		});
 		Object.assign(gateway.settings, { intercept, storageIntercept: intercept });
 		console.log(`Fault at ${route ?? 'every request'}: ${fault.name}\n`);
 	}

@@ -64,6 +64,16 @@ export const ANSWER_FAULTS: NamedFault[] = [
 	answered('nesting of 100,000 levels', nested(100_000)),
 ];
 
+/** Errors that come with status 200. */
+export const ERROR_ANSWER_FAULTS: NamedFault[] = [
+	answered(
+		'an error in a 200',
+		'{"error":{"type":"server_error","code":"server_busy","message":"server is busy"}}',
+	),
+	answered('success: false in a 200', '{"success":false,"message":"server is busy"}'),
+	answered('a code and a message in a 200', '{"code":50001,"message":"server is busy"}'),
+];
+
 /** Replies with more in them than anybody asked for. */
 export const EXTRA_FAULTS: NamedFault[] = [
 	changed('fields that nobody knows', withField('x_new', '{"a":[1,null,true,"text"]}')),

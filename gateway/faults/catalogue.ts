@@ -1,4 +1,4 @@
-export { ANSWER_FAULTS, EXTRA_FAULTS, largeDocument } from './answers';
+export { ANSWER_FAULTS, ERROR_ANSWER_FAULTS, EXTRA_FAULTS, largeDocument } from './answers';
 export { newAuthority, newCertificate, type Authority, type Certificate } from './certificates';
 export { chanceOf, pick } from './chance';
 export { freePort, startSniffer, startTlsFront, type Sniffer, type TlsFront } from './elsewhere';

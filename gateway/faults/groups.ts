@@ -1,4 +1,4 @@
-import { ANSWER_FAULTS, EXTRA_FAULTS } from './answers';
+import { ANSWER_FAULTS, ERROR_ANSWER_FAULTS, EXTRA_FAULTS } from './answers';
 import type { NamedFault } from './named';
 import {
 	CONTRACT_STATUSES,
@@ -32,6 +32,7 @@ export const FAULT_GROUPS: Record<string, readonly NamedFault[]> = {
 	Silence: SILENT_FAULTS,
 	'Headers and encodings': HEADER_FAULTS,
 	'Success replies with another body': ANSWER_FAULTS,
+	'Errors in a success reply': ERROR_ANSWER_FAULTS,
 	'Success replies with more fields': EXTRA_FAULTS,
 	Streams: STREAM_FAULTS,
 };

@@ -1,3 +1,4 @@
+import { tokensOf } from '../responses/language';
 import { seconds } from '../time';
 import type { PictureSource } from '../pictures/draw';
 
@@ -20,8 +21,9 @@ export interface TaskRequest {
 export interface TaskFailure {
 	type: string;
 	message: string;
-	/** Outcome status of the job. */
-	httpStatus: number;
+	code?: string;
+	/** Outcome status of the job; real gateways may leave it out. */
+	httpStatus?: number;
 }
 
 /** An image task. Its state is a function of this and of the time; nothing moves it on. */
@@ -29,15 +31,27 @@ export interface ImageTask {
 	id: string;
 	/** Name of the key that owns it. */
 	key: string;
+	/** Name of the account that pays. */
+	account: string;
 	/** `X-Request-ID` of its submit. */
 	requestId: string;
 	request: TaskRequest;
 	/** Milliseconds since the Unix epoch. */
 	createdAt: number;
+	/** When it was taken to work; absent if it was refused before. */
+	startsAt?: number;
 	completesAt: number;
 	expiresAt: number;
 	/** Set where the job will fail. */
 	failure?: TaskFailure;
+	/** Set where the result of the completed task is an error. */
+	errorInResult?: { type: string; code: string; message: string };
+	/** A restart of the gateway left it at work for ever. */
+	orphaned?: boolean;
+	/** Milliseconds since the Unix epoch from which the gateway no longer knows it. */
+	forgottenAt?: number;
+	/** Number of pictures that it makes. */
+	images: number;
 	/** Size of its pictures. */
 	width: number;
 	height: number;
@@ -50,50 +64,79 @@ export type TaskStatus = 'processing' | 'completed' | 'failed';
 
 /**
  * The state of a task at `now` (contract: States and transitions, Image task); `undefined` once it
- * has expired.
+ * has expired, or the gateway has lost it.
  */
 export function statusOf(task: ImageTask, now: number): TaskStatus | undefined {
-	if (now >= task.expiresAt) return undefined;
-	if (now < task.completesAt) return 'processing';
+	if (now >= task.expiresAt || now >= (task.forgottenAt ?? Infinity)) return undefined;
+	if (task.orphaned || now < task.completesAt) return 'processing';
 	return task.failure ? 'failed' : 'completed';
+}
+
+/** How a task is shown. */
+export interface TaskView {
+	/** The signed address of picture `index`. */
+	urlOf: (index: number) => string;
+	/** With all that real gateways add. */
+	full?: boolean;
+	/** Other words for the states. */
+	words?: Partial<Record<TaskStatus, string>>;
 }
 
 /**
  * The task as the contract shows it (Resources, Image task): no field beyond those that its table
- * names for the state.
- * @param urlOf the signed address of picture `index`
+ * names for the state, unless it is to be full.
  */
-export function taskBody(task: ImageTask, status: TaskStatus, urlOf: (index: number) => string) {
+export function taskBody(task: ImageTask, status: TaskStatus, { urlOf, full, words }: TaskView) {
 	const common = {
 		id: task.id,
 		task_id: task.id,
 		object: 'image.generation.task',
-		status,
+		status: words?.[status] ?? status,
 	};
+	const created_at = seconds(task.createdAt);
 	const expires_at = seconds(task.expiresAt);
+	const completed_at = seconds(task.completesAt);
 	switch (status) {
 		case 'processing':
-			return { ...common, created_at: seconds(task.createdAt), expires_at };
+			return { ...common, created_at, expires_at };
 		case 'failed': {
-			const { type, message, httpStatus } = task.failure!;
-			return { ...common, expires_at, http_status: httpStatus, error: { type, message } };
+			const { httpStatus, ...error } = task.failure!;
+			const times = full ? { created_at, completed_at } : {};
+			return { ...common, ...times, expires_at, http_status: httpStatus, error };
 		}
 		case 'completed': {
-			const data = Array.from({ length: task.request.n }, (_unused, index) => ({
+			const times = { created_at, expires_at, completed_at };
+			const { errorInResult: error } = task;
+			if (error) return { ...common, ...times, http_status: 200, result: { error } };
+			const data = Array.from({ length: task.images }, (_unused, index) => ({
 				url: urlOf(index),
 				revised_prompt: revisedPrompt(task.request.prompt),
 			}));
-			return {
-				...common,
-				created_at: seconds(task.createdAt),
-				expires_at,
-				completed_at: seconds(task.completesAt),
-				http_status: 200,
-				image_url: urlOf(0),
-				result: { created: seconds(task.completesAt), data },
-			};
+			const result = { created: completed_at, data, ...(full ? resultDetails(task) : {}) };
+			return { ...common, ...times, http_status: 200, image_url: urlOf(0), result };
 		}
 	}
+}
+
+/** Tokens of one picture. */
+const PICTURE_TOKENS = 4160;
+
+/** What was really made, and what it took. */
+function resultDetails({ width, height, images, request }: ImageTask) {
+	const text_tokens = tokensOf(request.prompt);
+	const output_tokens = images * PICTURE_TOKENS;
+	return {
+		background: 'opaque',
+		output_format: 'png',
+		quality: 'high',
+		size: `${width}x${height}`,
+		usage: {
+			input_tokens: text_tokens,
+			input_tokens_details: { text_tokens, image_tokens: 0 },
+			output_tokens,
+			total_tokens: text_tokens + output_tokens,
+		},
+	};
 }
 
 /** What the "model" makes of a prompt. */

@@ -1,32 +1,129 @@
 import { createHash } from 'node:crypto';
-import type { KeyHolder } from '../access';
-import type { UsageLog } from '../usage-log';
+import { accountOf, type KeyHolder } from '../access';
 import { ApiError, taskNotFound } from '../errors';
 import type { Reply } from '../faults';
-import type { GatewaySettings } from '../options';
 import { jsonReply } from '../reply';
-import type { Submission } from './submit';
-import { statusOf, taskBody, type ImageTask, type TaskFailure, type TaskRequest } from './task';
+import type { RequestRecord } from '../usage-log';
+import { wrapPoll, wrapSubmit } from './envelope';
+import { planInBackground, planWork, type PlanParts, type TaskPlan } from './plan';
+import { readSize, type Submission } from './submit';
+import { statusOf, taskBody, type ImageTask, type TaskRequest } from './task';
 
 /** Seconds of the `Retry-After` of submits and polls (contract: Limits). */
 const RETRY_AFTER = '3';
 
+/** Credits a picture costs. */
+const PICTURE_CREDITS = 10;
+
+interface TasksParts extends PlanParts {
+	/** The signed address of a task's picture. */
+	urlOf: (task: ImageTask, index: number) => string;
+}
+
 /** The image tasks of a gateway (contract: States and transitions, Image task). */
 export class ImageTasks {
-	constructor(
-		private readonly usageLog: UsageLog,
-		private readonly settings: GatewaySettings,
-		private readonly urlOf: (task: ImageTask, index: number) => string,
-	) {}
+	constructor(private readonly parts: TasksParts) {}
+
+	/**
+	 * Makes a task of a valid submission, and charges for it (contract: Endpoints, both submits).
+	 * @param now milliseconds since the Unix epoch
+	 * @throws ApiError 403, 429, 503 unless limits are checked in the background
+	 */
+	accept(
+		submission: Submission,
+		holder: KeyHolder,
+		{ record, now }: { record: RequestRecord; now: number },
+	): Reply {
+		const { settings, access, usageLog } = this.parts;
+		const { request } = submission;
+		const images = Math.min(request.n, settings.maxImages ?? Infinity);
+		const credits = PICTURE_CREDITS * images;
+		const plan = this.plan(request, holder, { credits, now });
+		if (plan.end.charged) {
+			const at = settings.backgroundLimits ? plan.completesAt : now;
+			access.charge(holder, { credits, requestId: record.id, what: 'pictures', at });
+		}
+		const task: ImageTask = {
+			...submission,
+			...(settings.pictureSize && readSize('auto', settings.pictureSize)),
+			id: `imgtask_${digest(`${usageLog.tasks.length}:${record.id}:${request.prompt}`)}`,
+			key: request.key,
+			account: accountOf(holder),
+			requestId: record.id,
+			createdAt: now,
+			startsAt: plan.startsAt,
+			completesAt: plan.completesAt,
+			expiresAt: (Math.floor(now / 1000) + settings.taskLifetime) * 1000,
+			failure: plan.end.failure,
+			errorInResult: plan.end.errorInResult,
+			orphaned: plan.end.fate === 'orphaned',
+			forgottenAt: plan.end.fate === 'lost' ? plan.completesAt : undefined,
+			images,
+		};
+		usageLog.addTask(task);
+		return this.accepted(task);
+	}
+
+	/**
+	 * A poll (contract: Endpoints, `GET /v1/images/tasks/<task_id>`).
+	 * @throws ApiError 404, the same for unknown, expired and foreign tasks
+	 */
+	poll(id: string, holder: KeyHolder, now: number): Reply {
+		const { usageLog, settings } = this.parts;
+		const task = usageLog.task(id);
+		const status = task && statusOf(task, now);
+		if (!task || !status || task.key !== holder.name) throw taskNotFound();
+		const headers = status === 'processing' ? { 'Retry-After': RETRY_AFTER } : undefined;
+		const body = taskBody(task, status, this.view(task));
+		return jsonReply(200, wrapPoll(body, settings.envelope), { ...this.noStore(), ...headers });
+	}
+
+	/** The gateway is started anew: what is at work or in line stays so for ever. */
+	restart(now: number) {
+		for (const task of this.parts.usageLog.tasks) {
+			if (statusOf(task, now) !== 'processing') continue;
+			task.orphaned = true;
+			this.parts.access.cancelCharge(task.requestId);
+		}
+	}
+
+	/** The gateway forgets every task. */
+	clearMemory(now: number) {
+		for (const task of this.parts.usageLog.tasks) task.forgottenAt ??= now;
+	}
+
+	private accepted(task: ImageTask): Reply {
+		const { envelope } = this.parts.settings;
+		const body = taskBody(task, 'processing', this.view(task));
+		if (envelope) return jsonReply(202, wrapSubmit(body, envelope));
+		const poll_url = `/v1/images/tasks/${task.id}`;
+		const headers = { Location: poll_url, 'Retry-After': RETRY_AFTER };
+		return jsonReply(202, { ...body, poll_url }, { ...this.noStore(), ...headers });
+	}
+
+	private plan(
+		request: TaskRequest,
+		holder: KeyHolder,
+		bounds: { credits: number; now: number },
+	): TaskPlan {
+		if (this.parts.settings.backgroundLimits) {
+			return planInBackground(this.parts, request, holder, bounds);
+		}
+		this.parts.upstream.admit(holder, bounds.now);
+		this.limitConcurrency(holder, bounds.now);
+		const plan = planWork(this.parts, request, bounds.now);
+		if (plan.end.parks) this.parts.upstream.park(holder, plan.completesAt);
+		return plan;
+	}
 
 	/**
 	 * Refuses where the key has as many tasks processing as it may.
 	 * @throws ApiError 429
 	 */
-	limitConcurrency({ name, maxConcurrentTasks }: KeyHolder, now: number) {
+	private limitConcurrency({ name, maxConcurrentTasks }: KeyHolder, now: number) {
 		if (maxConcurrentTasks === undefined) return;
-		const running = this.usageLog.tasks.filter(
-			(task) => task.key === name && statusOf(task, now) === 'processing',
+		const running = this.parts.usageLog.tasks.filter(
+			(task) => task.key === name && !task.orphaned && statusOf(task, now) === 'processing',
 		);
 		if (running.length < maxConcurrentTasks) return;
 		const next = Math.min(...running.map(({ completesAt }) => completesAt));
@@ -37,56 +134,13 @@ export class ImageTasks {
 		});
 	}
 
-	/**
-	 * Makes a task of a valid submission (contract: Endpoints, both submits).
-	 * @param requestId the submit's `X-Request-ID`
-	 * @param now milliseconds since the Unix epoch
-	 */
-	accept({ request, ...submission }: Submission, requestId: string, now: number): Reply {
-		const { taskSeconds, taskLifetime } = this.settings;
-		const runs = typeof taskSeconds === 'number' ? taskSeconds : taskSeconds(request);
-		const task: ImageTask = {
-			...submission,
-			id: `imgtask_${digest(`${this.usageLog.tasks.length}:${requestId}:${request.prompt}`)}`,
-			key: request.key,
-			requestId,
-			request,
-			createdAt: now,
-			completesAt: now + runs * 1000,
-			expiresAt: (Math.floor(now / 1000) + taskLifetime) * 1000,
-			failure: this.failureOf(request),
-		};
-		this.usageLog.addTask(task);
-		const poll_url = `/v1/images/tasks/${task.id}`;
-		return jsonReply(
-			202,
-			{ ...taskBody(task, 'processing', () => ''), poll_url },
-			{ Location: poll_url, 'Retry-After': RETRY_AFTER },
-		);
+	private view(task: ImageTask) {
+		const { fullTasks: full, statusWords: words } = this.parts.settings;
+		return { urlOf: (index: number) => this.parts.urlOf(task, index), full, words };
 	}
 
-	/**
-	 * A poll (contract: Endpoints, `GET /v1/images/tasks/<task_id>`).
-	 * @throws ApiError 404, the same for unknown, expired and foreign tasks
-	 */
-	poll(id: string, holder: KeyHolder, now: number): Reply {
-		const task = this.usageLog.task(id);
-		const status = task && statusOf(task, now);
-		if (!task || !status || task.key !== holder.name) throw taskNotFound();
-		const body = taskBody(task, status, (index) => this.urlOf(task, index));
-		return jsonReply(200, body, status === 'processing' ? { 'Retry-After': RETRY_AFTER } : {});
-	}
-
-	private failureOf(request: TaskRequest): TaskFailure | undefined {
-		const asked = this.settings.failTask?.(request);
-		const trigger = /\[\[fail(?::(\d{3}))?\]\]/.exec(request.prompt);
-		if (!asked && !trigger) return undefined;
-		return {
-			type: 'image_generation_error',
-			message: 'the picture could not be made',
-			httpStatus: Number(trigger?.[1] ?? 500),
-			...asked,
-		};
+	private noStore(): Record<string, string> {
+		return this.parts.settings.fullTasks ? { 'Cache-Control': 'no-store' } : {};
 	}
 }
 

@@ -61,7 +61,12 @@ export class Responses {
 		const items = [...this.history(request, holder), ...request.input];
 		checkCalls(items);
 		obeyStatus(directiveText(request, items), record.attempt);
-		this.access.charge(holder, { credits: 1, requestId, what: 'response' });
+		this.access.charge(holder, {
+			credits: 1,
+			requestId,
+			what: 'response',
+			at: this.time.now(),
+		});
 
 		const answer = answerTo(request, items);
 		const id = this.nextId(requestId);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import type { UsageLog } from '../usage-log';
 import { conduct, goneSignal } from '../exchange';
 import type { Reply, StorageExchange } from '../faults';
@@ -28,9 +29,12 @@ export class Storage {
 		private readonly time: GatewayTime,
 	) {}
 
-	/** Path and query of a task's picture. */
+	/** Path and query of a task's picture, as a poll hands it out now. */
 	addressOf(task: ImageTask, index: number): string {
-		return this.signer.sign(`/images/${task.id}/${index}.png`, seconds(task.expiresAt));
+		const { linkSeconds, linkRenewal } = this.settings;
+		const from = linkRenewal === 'fresh' ? this.time.now() : task.completesAt;
+		const expires = linkSeconds === undefined ? task.expiresAt : from + linkSeconds * 1000;
+		return this.signer.sign(`/images/${task.id}/${index}.png`, seconds(expires));
 	}
 
 	async serve(req: IncomingMessage, res: ServerResponse) {
@@ -65,18 +69,18 @@ export class Storage {
 		}
 		const url = new URL(req.url ?? '/', 'http://storage.invalid');
 		const fault = this.signer.fault(url, this.time.now());
-		if (fault === 'AccessDenied') return refusal(403, fault, 'Request has expired');
+		if (fault === 'AccessDenied') return expired(this.settings.linkDeath);
 		if (fault) return refusal(403, fault, 'The signature of this address is not right.');
 		const [, id, index] = PATH.exec(url.pathname) ?? [];
 		const task = this.usageLog.task(id ?? '');
-		if (!task || Number(index) >= task.request.n) {
+		if (!task || Number(index) >= task.images) {
 			return refusal(404, 'NoSuchKey', 'There is no such object.');
 		}
-		return {
-			status: 200,
-			headers: { 'Content-Type': 'image/png', 'Cache-Control': 'private' },
-			body: this.picture(task, Number(index)),
-		};
+		const headers = { 'Content-Type': 'image/png', 'Cache-Control': 'private' };
+		const body = this.picture(task, Number(index));
+		if (!this.settings.storageCompression) return { status: 200, headers, body };
+		const compressed = { ...headers, 'Content-Encoding': 'gzip' };
+		return { status: 200, headers: compressed, body: gzipSync(body) };
 	}
 
 	private picture(task: ImageTask, index: number): Buffer {
@@ -97,3 +101,10 @@ const refusal = (status: number, code: string, message: string): Reply => ({
 	headers: { 'Content-Type': 'application/xml' },
 	body: `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`,
 });
+
+/** What is said of an address whose time has passed. */
+function expired(status: 403 | 404 | 410 = 403): Reply {
+	if (status === 403) return refusal(403, 'AccessDenied', 'Request has expired');
+	if (status === 404) return refusal(404, 'NoSuchKey', 'There is no such object.');
+	return refusal(410, 'Gone', 'The object is no longer here.');
+}

@@ -1,0 +1,175 @@
+import { TASK_ENDS, type TaskEndName } from './images/ends';
+import type { TaskRequest, TaskStatus } from './images/task';
+
+/** What real gateways do beyond the contract. Each is off unless set. */
+export interface GatewaySwitches {
+	/** Submits get 202 whatever the limits say: they are checked, and charged for, in the background. */
+	backgroundLimits?: boolean;
+	/** Image tasks of an account at work at once; the others wait in line. */
+	places?: number;
+	/** Seconds a task waits in line before it fails with 429; 30 if absent. */
+	lineSeconds?: number;
+	/** Submits and responses of a group in a minute of the clock, refused ones included. */
+	requestsPerClockMinute?: number;
+	/** No group has an account at a provider. */
+	noAccounts?: boolean;
+	/** Seconds without an account after the provider answered with 429 or 5xx. */
+	parkSeconds?: number;
+	/** How image tasks end. The word `[[end:NAME]]` in a prompt does the same for one task. */
+	taskEnd?: TaskEndName | ((request: TaskRequest) => TaskEndName | undefined);
+	/** Tasks carry all that real ones do: usage, real size and format, times of a failed task. */
+	fullTasks?: boolean;
+	/** Seconds after which the address of a picture is dead. */
+	linkSeconds?: number;
+	/** What the storage answers to a dead address; 403 if absent. */
+	linkDeath?: 403 | 404 | 410;
+	/** Whether each poll hands out a new address, or always the `same` (if absent). */
+	linkRenewal?: 'same' | 'fresh';
+	/** Other words for the states of a task. */
+	statusWords?: Partial<Record<TaskStatus, string>>;
+	/** Each Nth poll of a task comes back as a web page or as an error in a 200, by turns. */
+	strayPollEvery?: number;
+	/** Seconds for which a cache in front repeats the reply to a poll, unless asked for a fresh one. */
+	pollCacheSeconds?: number;
+	/** Wraps submits and polls: `{ code, data: task }` or `{ data: [task] }`. */
+	envelope?: 'data' | 'list';
+	/** Pictures that a task makes at most, however many were asked for. */
+	maxImages?: number;
+	/** Size of each picture, whatever was asked for. */
+	pictureSize?: string;
+	/** Errors of keys, groups and image endpoints in the words of the recorded gateway. */
+	realErrors?: boolean;
+	/** Wrong paths get 404 in plain text, in place of JSON or a web page. */
+	plainNotFound?: boolean;
+	/** The platform behind the group has no images: submits get 404. */
+	platformWithoutImages?: boolean;
+	/** Wrong keys from an address in any 60 seconds; after them the address gets 429 for every key. */
+	wrongKeysPerMinute?: number;
+	/** `twice`: `X-Request-ID` of gateway and provider; or another header's name. */
+	requestIds?: 'twice' | 'request-id' | 'x-litellm-call-id' | 'x-oneapi-request-id';
+	/** Patterns in the list of models. */
+	listedPatterns?: string[];
+	/** The storage compresses although the client asked it not to. */
+	storageCompression?: boolean;
+	/** The value of each `Retry-After` of an error. */
+	retryAfter?: string;
+	/** Overloads get 529 in place of 503. */
+	overload529?: boolean;
+}
+
+export type SwitchName = keyof GatewaySwitches;
+
+/** A switch on the command line. */
+export interface Switch {
+	/** What stands after the option; nothing if the switch is on or off. */
+	value?: string;
+	text: string;
+	/** @throws Error if the value is none */
+	read: (value: string) => unknown;
+}
+
+const flag = (text: string): Switch => ({ text, read: () => true });
+
+const number = (text: string): Switch => ({
+	value: 'N',
+	text,
+	read: (value) => {
+		if (!/^\d+(\.\d+)?$/.test(value)) throw new Error('a number');
+		return Number(value);
+	},
+});
+
+const word = (text: string, words: ReadonlyArray<string | number>): Switch => ({
+	value: 'WORD',
+	text: `${text}: ${words.join(', ')}`,
+	read: (value) => {
+		const known = words.find((candidate) => String(candidate) === value);
+		if (known === undefined) throw new Error(`one of ${words.join(', ')}`);
+		return known;
+	},
+});
+
+/** Reads `completed=SUCCESS,processing=queued`. */
+function readStatusWords(value: string): Partial<Record<TaskStatus, string>> {
+	const pairs = value.split(',').map((pair) => pair.split('='));
+	const states: string[] = ['processing', 'completed', 'failed'] satisfies TaskStatus[];
+	if (pairs.some(([state = '', said = '']) => !states.includes(state) || said === '')) {
+		throw new Error('STATE=WORD, several separated by commas');
+	}
+	return Object.fromEntries(pairs) as Partial<Record<TaskStatus, string>>;
+}
+
+/** Every switch as an option of the command line. */
+export const SWITCHES: Record<SwitchName, Switch> = {
+	backgroundLimits: flag('Each submit gets 202; limits make the task fail, and end the charge'),
+	places: number('Image tasks of an account at work at once; the others wait in line'),
+	lineSeconds: number('Seconds in line before a task fails with 429 (30)'),
+	requestsPerClockMinute: number('Submits and responses of a group in a minute of the clock'),
+	noAccounts: flag('No group has an account: tasks fail with 503, responses get it'),
+	parkSeconds: number('Seconds of 503 after the provider answered with 429 or 5xx'),
+	taskEnd: word('How image tasks end', Object.keys(TASK_ENDS)),
+	fullTasks: flag('Tasks carry usage, real size and format, and the times of a failed task'),
+	linkSeconds: number('Seconds after which the address of a picture is dead'),
+	linkDeath: word('What the storage answers to a dead address', [403, 404, 410]),
+	linkRenewal: word('The address that a later poll hands out', ['same', 'fresh']),
+	statusWords: {
+		value: 'WORDS',
+		text: 'Other words for states: completed=SUCCESS,processing=queued,failed=error',
+		read: readStatusWords,
+	},
+	strayPollEvery: number('Each Nth poll of a task is a web page or an error in a 200'),
+	pollCacheSeconds: number('A cache repeats polls for so long, unless Cache-Control: no-cache'),
+	envelope: word('Wraps submits and polls', ['data', 'list']),
+	maxImages: number('Pictures that a task makes at most'),
+	pictureSize: {
+		value: 'SIZE',
+		text: 'Size of each picture, whatever was asked for: 1024x1024',
+		read: (value) => {
+			if (!/^[1-9]\d{0,3}x[1-9]\d{0,3}$/.test(value)) throw new Error('a size such as 64x48');
+			return value;
+		},
+	},
+	realErrors: flag('Errors of keys, groups and images in the words of the recorded gateway'),
+	plainNotFound: flag('Wrong paths get 404 in plain text'),
+	platformWithoutImages: flag('Submits get 404: the platform has no images'),
+	wrongKeysPerMinute: number('Wrong keys after which an address gets 429 for every key'),
+	requestIds: word('How replies name the request', [
+		'twice',
+		'request-id',
+		'x-litellm-call-id',
+		'x-oneapi-request-id',
+	]),
+	listedPatterns: {
+		value: 'IDS',
+		text: 'Patterns in the list of models, separated by commas: aurora-*',
+		read: (value) => value.split(','),
+	},
+	storageCompression: flag('The storage compresses although asked not to'),
+	retryAfter: {
+		value: 'TEXT',
+		text: 'The value of each Retry-After of an error: "Monday 5"',
+		read: (value) => value,
+	},
+	overload529: flag('Overloads get 529 in place of 503'),
+};
+
+/** The option of a switch: `--task-end` for `taskEnd`. */
+export const optionOf = (name: string) =>
+	`--${name.replace(/[A-Z]|\d+/g, (part) => `-${part.toLowerCase()}`)}`;
+
+/** A set of switches that go together. */
+export type ProfileName = 'real';
+
+/** The switches of the recorded gateway. Its limits (`places`, requests a minute) are up to you. */
+export const realProfile = (): GatewaySwitches => ({
+	backgroundLimits: true,
+	lineSeconds: 30,
+	parkSeconds: 5,
+	fullTasks: true,
+	realErrors: true,
+	plainNotFound: true,
+	wrongKeysPerMinute: 120,
+	requestIds: 'twice',
+});
+
+export const PROFILES: Record<ProfileName, () => GatewaySwitches> = { real: realProfile };

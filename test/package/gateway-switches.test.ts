@@ -1,0 +1,75 @@
+import { endNamed, TASK_ENDS, type TaskEndName } from '../../gateway/images/ends';
+import { optionOf, realProfile, SWITCHES, type GatewaySwitches } from '../../gateway/switches';
+import { gatewayHelp, readGatewayWishes } from '../../scripts/gateway-options';
+import { plain, read, rows } from './readme';
+
+const documented = rows(read('docs/gateway.md'));
+
+test('docs/gateway.md and --help list every switch, and what the profile sets', () => {
+	const profile = Object.entries(realProfile());
+	const set = Object.fromEntries(
+		profile.map(([name, value]) => [name, value === true ? 'on' : String(value)]),
+	);
+	expect(
+		documented
+			.filter((row) => row.Option !== undefined)
+			.map((row) => ({ option: plain(row.Option!), profile: row['In `real`'] })),
+	).toEqual(
+		Object.entries(SWITCHES).map(([name, { value }]) => ({
+			option: [optionOf(name), value].join(' ').trim(),
+			profile: set[name] ?? '',
+		})),
+	);
+	for (const [name, { text }] of Object.entries(SWITCHES)) {
+		expect(gatewayHelp()).toMatch(new RegExp(`^${optionOf(name)} `, 'm'));
+		expect(gatewayHelp()).toContain(text);
+	}
+});
+
+test('docs/gateway.md lists every end of a task, its status and whether it is charged', () => {
+	const ends = Object.keys(TASK_ENDS) as TaskEndName[];
+	expect(
+		documented
+			.filter((row) => row.End !== undefined)
+			.map((row) => [plain(row.End!), row['`http_status`'], row.Charged]),
+	).toEqual(
+		ends.map((name) => {
+			const { failure, errorInResult, charged } = endNamed(name);
+			const status = errorInResult ? 200 : failure?.httpStatus;
+			return [name, `${status ?? 'none'}`, charged ? 'yes' : 'no'];
+		}),
+	);
+});
+
+test.each<[string[], GatewaySwitches]>([
+	[['--background-limits', '--places', '2'], { backgroundLimits: true, places: 2 }],
+	[['--task-end', 'not stored'], { taskEnd: 'not stored' }],
+	[['--link-death', '410'], { linkDeath: 410 }],
+	[
+		['--status-words', 'completed=SUCCESS,failed=error'],
+		{ statusWords: { completed: 'SUCCESS', failed: 'error' } },
+	],
+	[['--listed-patterns', 'gpt-*,o-*'], { listedPatterns: ['gpt-*', 'o-*'] }],
+	[['--retry-after', 'Monday 5'], { retryAfter: 'Monday 5' }],
+	[['--overload-529'], { overload529: true }],
+])('the command line %j sets %j', (words, switches) => {
+	expect(readGatewayWishes([...words, '--profile', 'real'])).toMatchObject({
+		switches,
+		profile: 'real',
+	});
+});
+
+test.each([
+	[['--places'], '--places needs a value'],
+	[['--places', 'many'], '--places needs a number'],
+	[['--link-death', '500'], '--link-death needs one of 403, 404, 410'],
+	[
+		['--status-words', 'done=SUCCESS'],
+		'--status-words needs STATE=WORD, several separated by commas',
+	],
+	[['--picture-size', '64'], '--picture-size needs a size such as 64x48'],
+	[['--profile', 'ideal'], 'There is no profile "ideal"; see --help'],
+	[['--share', '2'], '--share needs a number from 0 to 1'],
+])('the command line %j is refused: %s', (words, message) => {
+	expect(() => readGatewayWishes(words)).toThrow(message);
+});
