@@ -1,5 +1,6 @@
 import { InvalidResponseError } from '../errors/errors';
 import { unusableReply } from '../errors/from-reply';
+import { pickIds } from '../errors/reply-ids';
 import { asRecord, parseJson } from '../http/json';
 import { send, parseReply, type Client } from '../http/request';
 import { header, type GatewayReply } from '../http/transport';
@@ -38,11 +39,11 @@ function acceptedTask(client: Client, reply: GatewayReply): AcceptedTask {
 		readId(body.id) ??
 		parseTaskPath(header(reply.headers, 'location') ?? '');
 	if (taskId === undefined) {
-		const { requestId } = parseReply(client, 'image', reply);
+		const ids = pickIds(parseReply(client, 'image', reply));
 		throw new InvalidResponseError('The gateway accepted the image task, but named no task ID', {
 			...unusableReply('image'),
 			httpStatus: reply.status,
-			requestId,
+			...ids,
 		});
 	}
 	const checked = imageTaskSchema.safeParse(body);

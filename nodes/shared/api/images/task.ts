@@ -1,9 +1,10 @@
+import { getReplyIds, type ReplyIds } from '../errors/reply-ids';
 import type { ParsedReply, Client } from '../http/request';
 import { readGatewayTime, parseRetryAfter } from '../http/retry-after';
 import type { ImageTask } from '../schemas';
 
 /** What one reply said about a task. */
-export interface PollResult {
+export interface PollResult extends ReplyIds {
 	/** Checked, for reading. */
 	task: ImageTask;
 	/** As the gateway sent it. */
@@ -27,11 +28,12 @@ export interface AcceptedTask extends PollResult {
  */
 export function toPollResult(
 	client: Client,
-	{ json, reply }: ParsedReply,
+	{ json, reply }: Pick<ParsedReply, 'json' | 'reply'>,
 	task: ImageTask,
 ): PollResult {
 	const now = client.time.now();
 	return {
+		...getReplyIds(client.redact, reply),
 		task,
 		json: json as Record<string, unknown>,
 		retryAfter: parseRetryAfter(reply.headers, now),

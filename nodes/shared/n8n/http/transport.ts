@@ -85,7 +85,7 @@ class HelperTransport implements Transport {
 	}
 
 	private async callHelper(
-		{ method, path, body, timeoutMs }: GatewayRequest,
+		{ method, path, body, headers, timeoutMs }: GatewayRequest,
 		{ encoding, accept }: BodyForm,
 		connection: AbortSignal,
 	): Promise<IN8nHttpFullResponse> {
@@ -94,7 +94,7 @@ class HelperTransport implements Transport {
 			return (await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL, {
 				method,
 				url: this.baseUrl + path,
-				headers: { Accept: accept },
+				headers: { Accept: accept, ...headers },
 				body: body as IHttpRequestOptions['body'],
 				timeout: timeoutMs,
 				returnFullResponse: true,

@@ -8,7 +8,7 @@ export type SavedWork =
 	/** An image task that the gateway accepted; `accepted` is the body of the 202. */
 	| { kind: 'task'; taskId: string; accepted: IDataObject }
 	/** A model's answer, as the gateway sent it. */
-	| { kind: 'answer'; json: IDataObject; requestId?: string }
+	| { kind: 'answer'; json: IDataObject; requestId?: string; clientRequestId?: string }
 	/** Nothing that is known, although the request may have been executed. */
 	| { kind: 'doubt'; message: string; details: ErrorDetails };
 
