@@ -40,10 +40,12 @@ export function sanitizeField(
  * once: models repeat the paragraphs of a refusal.
  */
 export function quoteMessage(redact: Redact, value: unknown): string | undefined {
-	if (typeof value !== 'string') return undefined;
-	const paragraphs = value.slice(0, LONGEST_READ).split(/[\r\n]+/);
-	const unique = new Set(paragraphs.map((paragraph) => paragraph.trim()));
-	return sanitizeField(redact, withoutRepetition([...unique].join('\n')));
+	if (typeof value !== 'string' || value === '') return undefined;
+	const text = redact(value);
+	const isCut = text.length > LONGEST_READ;
+	const read = isCut ? text.slice(0, LONGEST_READ).replace(/\S{1,100}$/, '') : text;
+	const paragraphs = new Set(read.split(/[\r\n]+/).map((paragraph) => paragraph.trim()));
+	return sanitizeForMessage(withoutRepetition([...paragraphs].join('\n')));
 }
 
 /** Characters in which repetitions are looked for. */
