@@ -105,7 +105,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 	 */
 	async generate(messages: Message[], config: CallConfig = {}): Promise<GenerateResult> {
 		const { created, content } = await this.request(messages, config, [], createResponse);
-		const { response, requestId } = created;
+		const { response, requestId, clientRequestId } = created;
 		return {
 			id: response.id,
 			finishReason: content.finishReason,
@@ -121,6 +121,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 				finish_reason: content.finishReason,
 				model_name: response.model,
 				request_id: requestId,
+				client_request_id: clientRequestId,
 			}),
 			rawResponse: created.json,
 		};

@@ -1,4 +1,5 @@
 import { InvalidResponseError } from '../shared/api/errors/errors';
+import { pickIds, type ReplyIds } from '../shared/api/errors/reply-ids';
 import { sanitizeForMessage } from '../shared/api/errors/sanitize';
 import { asRecord, parseJson } from '../shared/api/http/json';
 import type { CreatedResponse } from '../shared/api/responses/created-response';
@@ -29,11 +30,11 @@ export interface AnswerContent {
  * they are cut off: a tool must not run with a part of its arguments
  * @see contract, "Response" (output items)
  */
-export function fromResponse({ response, requestId }: CreatedResponse): AnswerContent {
+export function fromResponse({ response, ...ids }: CreatedResponse): AnswerContent {
 	const { output } = response;
 	const calls = output
 		.filter(isCall)
-		.map((item, index) => toToolCall(response, item, index, requestId));
+		.map((item, index) => toToolCall(response, item, index, pickIds(ids)));
 	return {
 		text: getSpokenText(response),
 		reasoning: output
@@ -53,7 +54,7 @@ function toToolCall(
 	response: ModelResponse,
 	{ call_id: callId, id, name, arguments: given }: Item,
 	index: number,
-	requestId: string | undefined,
+	ids: ReplyIds,
 ): Call {
 	const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
 	const parsed = text.trim() === '' ? {} : parseJson(text);
@@ -68,7 +69,7 @@ function toToolCall(
 				].join(' '),
 				retryable: false,
 				charged: true,
-				requestId,
+				...ids,
 				partialText: getSpokenText(response) || undefined,
 			},
 		);

@@ -47,8 +47,8 @@ const UNLISTED = 'Check the request and the credential. It is not sent again unc
 // prettier-ignore
 export const STATUSES: Status[] = [
 	status(400, 'refused', 'The gateway refused the request as invalid', ['Fix the request: a field is missing, has the wrong type, or is not allowed here. It is not sent again unchanged.']),
-	status(401, 'refused', 'The gateway did not accept the API key', ['Fix the credential: the key is incomplete, revoked, expired or disabled. Copy it again from the gateway’s console or create a new one.']),
-	status(403, 'refused', 'The gateway does not permit this', ['The key, its account, its group or the capability (such as images) is not permitted, or the balance is used up. Change that in the gateway’s console; trying again at once does not help.']),
+	status(401, 'refused', 'The gateway did not accept the API key', ['Fix the credential: the key is incomplete, revoked, expired or disabled. Copy it again from the gateway’s console or create a new one.', 'Some gateways answer so as well if the key is used up, its group lacks a permission, or the address of this n8n is not allowed.']),
+	status(403, 'refused', 'The gateway does not permit this', ['The key is expired, disabled or used up, its group or the capability (such as images) is not permitted, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.']),
 	status(404, 'refused', 'The gateway does not know this address or model', ['Check the Base URL of the credential (it ends in /v1), and that the model is in the list of this key. For images the gateway may have its asynchronous tasks switched off.']),
 	status(408, 'doubt', 'The request did not complete in time', ['Check the time-outs on the way to the gateway.']),
 	status(413, 'refused', 'The request is too large for the gateway', ['Shrink or split the input or the file. It is not sent again unchanged.']),
@@ -60,9 +60,31 @@ export const STATUSES: Status[] = [
 	status(503, 'later', 'The gateway is overloaded or a part of it is unavailable', ['Wait a while, then try again.']),
 	status(504, 'doubt', 'The gateway waited too long for the model', ['Shorten the task.', { ifOption: 'Stream', text: 'Turn on Stream for long answers.' }]),
 	status(520, 'doubt', 'The gateway failed', ['Report it to the gateway’s operator if it stays.']),
+	status(529, 'later', 'The gateway is overloaded or a part of it is unavailable', ['Wait a while, then try again.']),
 ];
 
+const FORBIDDEN =
+	'The key is expired, disabled or used up, its group is not permitted to do this, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.';
+
+/** What a status means at a call site where the table's advice says more than can be true there. */
+const AT_SITE: Record<number, Partial<Record<CallSite, Sentence[]>>> = {
+	403: { models: [FORBIDDEN], response: [FORBIDDEN] },
+	404: {
+		models: ['Check the Base URL of the credential (it ends in /v1).'],
+		// The list of models is asked, and settles both the address and the model.
+		response: ['The list of this key has'],
+		generate: [
+			'The list of this key has',
+			'For images the gateway may have its asynchronous tasks switched off.',
+		],
+	},
+};
+
 const ofStatus = (code: number) => STATUSES.find((one) => one.status === code)!;
+
+/** The status, and the gateway's own code where it has one. */
+const shown = (status: number, { code }: Record<string, unknown>) =>
+	typeof code === 'string' ? `${status}, ${code}` : String(status);
 
 /** A status of the gateway; `quote` is what the error shows of the body. */
 const refusal = (
@@ -71,7 +93,7 @@ const refusal = (
 	details: Record<string, unknown> = {},
 	more: Partial<Failure> = {},
 ) =>
-	fails(outcome, `${title} (HTTP ${code})${quote && `: ${quote}`}`, advice, {
+	fails(outcome, `${title} (HTTP ${shown(code, details)})${quote && `: ${quote}`}`, advice, {
 		details: { http_status: code, ...details, ...REQUEST },
 		...more,
 	});
@@ -110,11 +132,21 @@ const UNKNOWN_TASK = fails(
 	{ details: { http_status: 404, ...CODED, ...REQUEST } },
 );
 
+/** The failure at the call sites of {@link AT_SITE}. */
+const atSites = (each: Status): Expected =>
+	Object.fromEntries(
+		Object.entries(AT_SITE[each.status] ?? {}).map(([site, advice]) => [
+			site,
+			refusal({ ...each, advice }, `because of ${each.status}`, CODED),
+		]),
+	);
+
 const statusRows = STATUSES.map((each): Row => {
 	const { status: code } = each;
 	const everywhere = EVERYWHERE.includes(code);
 	const expected: Expected = {
 		...at(everywhere ? ALL_SITES : EACH_KIND, refusal(each, `because of ${code}`, CODED)),
+		...atSites(each),
 		...(code === 404 && { get: UNKNOWN_TASK, wait: UNKNOWN_TASK }),
 		download: stored(code),
 	};

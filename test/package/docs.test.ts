@@ -60,7 +60,12 @@ describe('what the README says of errors', () => {
 	});
 
 	test('is the retry table, row by row', () => {
-		const words = { bounded: 'up to Max Retries', once: 'once more', never: 'never' };
+		const words = {
+			bounded: 'up to Max Retries',
+			ifAsked: 'if told when',
+			once: 'once more',
+			never: 'never',
+		};
 		expect(rows(section('What is sent again, and what never'))).toEqual(
 			RETRY_TABLE.map(
 				({ read: looks, response, image }) =>

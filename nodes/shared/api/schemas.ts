@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { InvalidResponseError } from './errors/errors';
 import { sanitizeForMessage } from './errors/sanitize';
 import { unusableReply } from './errors/from-reply';
+import { pickIds } from './errors/reply-ids';
 import type { ParsedReply } from './http/request';
 import type { RequestKind } from './http/retry';
 
@@ -93,7 +94,7 @@ export type ImageTask = z.infer<typeof imageTaskSchema>;
  */
 export function checkReply<Schema extends z.ZodTypeAny>(
 	schema: Schema,
-	{ json, reply, requestId }: ParsedReply,
+	{ json, reply, ...ids }: ParsedReply,
 	{ what, kind }: { what: string; kind: RequestKind },
 ): z.infer<Schema> {
 	const checked = schema.safeParse(json);
@@ -110,7 +111,7 @@ export function checkReply<Schema extends z.ZodTypeAny>(
 		{
 			...unusableReply(kind),
 			httpStatus: reply.status,
-			requestId,
+			...pickIds(ids),
 		},
 	);
 }

@@ -21,12 +21,14 @@ const NOTHING: UnfinishedWork = { tasks: [], doubts: [], answers: 0 };
 
 /** `error_details` of an item that failed under "Continue". */
 export function errorDetails({ details }: ModelAccessError): IDataObject {
-	const { httpStatus, type, code, requestId, taskId, retryable, advice } = details;
+	const { httpStatus, type, code, requestId, clientRequestId, taskId } = details;
+	const { retryable, advice } = details;
 	return {
 		...(httpStatus !== undefined && { http_status: httpStatus }),
 		...(type !== undefined && { type }),
 		...(code !== undefined && { code }),
 		...(requestId !== undefined && { request_id: requestId }),
+		...(clientRequestId !== undefined && { client_request_id: clientRequestId }),
 		...(taskId !== undefined && { task_id: taskId }),
 		...(details.partialText !== undefined && { partial_text: details.partialText }),
 		...(details.imageUrls && { image_urls: [...details.imageUrls] }),
@@ -79,8 +81,12 @@ function isNodeError(error: unknown): error is NodeApiError | NodeOperationError
 }
 
 function describe(error: ModelAccessError): Shown {
-	const { advice, taskId, requestId } = error.details;
-	const identifiers = [taskId && `Task ID: ${taskId}.`, requestId && `Request ID: ${requestId}.`];
+	const { advice, taskId, requestId, clientRequestId } = error.details;
+	const identifiers = [
+		taskId && `Task ID: ${taskId}.`,
+		requestId && `Request ID: ${requestId}.`,
+		clientRequestId && `Client request ID: ${clientRequestId}.`,
+	];
 	return {
 		message: error.message,
 		description: [advice, ...identifiers].filter(Boolean).join(' '),

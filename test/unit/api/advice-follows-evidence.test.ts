@@ -55,6 +55,7 @@ const CASES: Array<[FindingKind, Place, ...Said]> = [
 		'permission_error',
 		'Image generation is not enabled for this group',
 	],
+	['noImages', 'imageSubmit', 403, '', '', 'the API key’s group does not permit images'],
 	['address', 'response', 403, 'ACCESS_DENIED', '', 'Access denied. Your IP is 203.0.113.7'],
 	['address', 'modelList', 403, '', '', 'Your IP address 2001:db8::7 is not on the allowlist'],
 	['balance', 'response', 403, 'billing_error', 'billing_error', 'insufficient balance'],
@@ -261,6 +262,7 @@ test('an error’s one line has the status, the code and the words, each once', 
 	expect(describeError({ title, status: 403, code, message: code })).toBe(
 		`${title} (HTTP 403): ${code}`,
 	);
+	expect(describeError({ title, status: 403, code: '403' })).toBe(`${title} (HTTP 403)`);
 	expect(describeError({ title })).toBe(title);
-	expect(describeError({ title, code: 'c'.repeat(500) })).toBe(`${title} (${'c'.repeat(80)}…)`);
+	expect(describeError({ title, code: 'c'.repeat(500) })).toBe(`${title} (${'c'.repeat(60)}…)`);
 });

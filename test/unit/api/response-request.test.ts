@@ -98,7 +98,8 @@ describe('a response', () => {
 		const body = { ...OK, status, error: said && { ...said, code: 'C' }, output: [] };
 		const { error } = await fail([reply(200, body, { 'x-request-id': 'req_1' })], creating);
 		expect(error).toBeInstanceOf(InvalidResponseError);
-		expect(error.message).toBe(`The model’s response ${says}`);
+		const told = said ? says.replace(':', ' (C):') : says;
+		expect(error.message).toBe(`The model’s response ${told}`);
 		expect(error.details).toMatchObject({ retryable: false, charged: true, requestId: 'req_1' });
 		expect(error.details.advice).toContain('may have been charged');
 		expect([error.details.type, error.details.code]).toEqual([said?.type, said ? 'C' : undefined]);

@@ -61,7 +61,7 @@ describe('A stream that the gateway ends by an error', () => {
 	];
 	const NONE = 'the gateway gave no reason';
 
-	test.each<[string, string, object, string?]>([
+	test.each<[string, string, { code?: string }, string?]>([
 		...errors,
 		['response.failed without a reason', failed({ response: { error: null } }), {}, NONE],
 		['an error without a reason', event('error', {}), {}, NONE],
@@ -69,7 +69,8 @@ describe('A stream that the gateway ends by an error', () => {
 		const headers = { 'x-request-id': 'req_1' };
 		const { error, seen } = await failureOf([bytes(delta('Hel') + delta('lo') + end)], { headers });
 		expect(error).toBeInstanceOf(StreamError);
-		expect(error.message).toBe(`The model’s response failed: ${reason}`);
+		const code = facts.code === undefined || facts.code === reason ? '' : ` (${facts.code})`;
+		expect(error.message).toBe(`The model’s response failed${code}: ${reason}`);
 		expect(error.details).toMatchObject({ requestId: 'req_1', partialText: 'Hello', ...facts });
 		expect(error.details).toMatchObject({ retryable: false, charged: true });
 		expect(error.details.advice).toMatch(CHARGED);
@@ -157,7 +158,7 @@ describe('A reply that is no stream', () => {
 		const body = JSON.stringify({ error: { type: 'T', code: 'C', message: 'No streams here' } });
 		const { error } = await failureOf(oneByOne(body), { status: 403 });
 		expect(error).toBeInstanceOf(ApiError);
-		expect(error.message).toMatch(/\(HTTP 403\): No streams here$/);
+		expect(error.message).toMatch(/\(HTTP 403, C\): No streams here$/);
 		expect(error.details).toMatchObject({ httpStatus: 403, type: 'T', code: 'C' });
 		expect(error.details).not.toHaveProperty('partialText');
 	});

@@ -103,7 +103,7 @@ describe('The final response', () => {
 		[
 			'that says it failed is an error, whatever its event is called',
 			completed({ status: 'failed', error: { message: 'broke', code: 'C' } }),
-			'The model’s response failed: broke',
+			'The model’s response failed (C): broke',
 		],
 	])('%s, and keeps the text', async (_, end, says) => {
 		const error = await streaming([bytes(delta('Hi') + end)]).failure();

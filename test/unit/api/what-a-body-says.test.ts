@@ -60,7 +60,8 @@ describe('an error’s body', () => {
 		['a JSON text', '"m"', ': m', {}],
 	])('that is %s is understood, or quoted at least', async (_, body, said, { type, code }) => {
 		const error = await errorOf(reply(400, body));
-		expect(error.message).toBe(REFUSED + said);
+		const status = code === undefined ? REFUSED : REFUSED.replace(')', `, ${code})`);
+		expect(error.message).toBe(status + said);
 		expect([error.details.type, error.details.code]).toEqual([type, code]);
 		expect(error.details.advice).toMatch(/^Fix the request: .* unchanged\.$/);
 	});

@@ -26,14 +26,14 @@ const STATUSES: Array<[statuses: number[], ...Outcome]> = [
 	[[400], NEVER, 'no', /refused the request as invalid/, /^Fix the request/],
 	[[401], NEVER, 'no', /not accept the API key/, /^Fix the credential.*revoked, expired or disab/],
 	[[403], NEVER, 'no', /does not permit this/, /group.*balance.*console/],
-	[[404], NEVER, 'no', /not know this address or model/, /Base URL.*\/v1.*model.*switched off/],
+	[[404], NEVER, 'no', /not know this address or model/, /^Check the Base URL.*\/v1/],
 	[[408], READS_ONLY, 'maybe', /did not complete in time/, /time-outs/],
 	[[413], NEVER, 'no', /too large/, /^Shrink or split/],
 	[[429], ALL_BOUNDED, 'no', /asks to slow down/, /Concurrency/],
 	[[499], NEVER, 'no', /closed before the gateway answered/, /time-outs of proxies/],
 	[[500], ONCE_MORE, 'maybe', /internal error/, /Report it/],
 	[[502], READS_ONLY, 'maybe', /abnormal reply/, /minimal request/],
-	[[503], ALL_BOUNDED, 'no', /overloaded or a part of it is unavailable/, /^Wait a while/],
+	[[503, 529], ALL_BOUNDED, 'no', /overloaded or a part of it is unavailable/, /^Wait a while/],
 	[[504], READS_ONLY, 'maybe', /waited too long/, /Shorten the task\. Turn on Stream/],
 	[
 		[300, 301, 302, 303, 304, 307, 308],
@@ -87,7 +87,7 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 			const always = reply(status, { error: said }, { 'x-request-id': 'req_7' });
 			const error = await expectFailure(always, outcome);
 			expect(error).toBeInstanceOf(ApiError);
-			expect(error.message).toContain(`(HTTP ${status}): said so`);
+			expect(error.message).toContain(`(HTTP ${status}, some_code): said so`);
 			const { type, code } = said;
 			const facts = { httpStatus: status, type, code, requestId: 'req_7', retryAfter: undefined };
 			expect(error.details).toMatchObject(facts);
@@ -118,7 +118,7 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 test('no reply is a doubt but one of the kinds that the retry table marks', () => {
 	const doubts = RETRY_TABLE.filter(({ executed }) => executed === 'maybe');
 	expect(doubts.map(({ outcome }) => outcome)).toEqual(['internalError', 'inDoubt']);
-	expect(RETRY_TABLE.filter(({ executed }) => executed === 'no')).toHaveLength(4);
+	expect(RETRY_TABLE.filter(({ executed }) => executed === 'no')).toHaveLength(5);
 	expect([500, 429].map(statusOutcome)).toEqual(['internalError', 'rateLimited']);
 });
 
@@ -145,7 +145,7 @@ test('whatever happens before, nothing that may have been executed is sent again
 	/** By design, section 4: what may follow on each outcome, for a read, a response, an image. */
 	const rules: Array<[Exchange[], Then[]]> = [
 		[
-			[reply(429), reply(503), fault('unreached')],
+			[reply(429), reply(503), reply(529), fault('unreached')],
 			['again', 'again', 'again'],
 		],
 		[[reply(500)], ['once', 'once', 'end']],

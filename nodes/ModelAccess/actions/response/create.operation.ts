@@ -1,5 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { InvalidResponseError, ModelAccessError } from '../../../shared/api/errors/errors';
+import { pickIds } from '../../../shared/api/errors/reply-ids';
 import type { Client } from '../../../shared/api/http/request';
 import {
 	checkResponseRequest,
@@ -117,7 +118,7 @@ export const create: Operation = {
 		item.work.save({
 			kind: 'answer',
 			json: created.json as IDataObject,
-			requestId: created.requestId,
+			...pickIds(created),
 		});
 		return await delivered(item, created, body);
 	},
@@ -139,10 +140,10 @@ async function ask(
  */
 function answeredBefore(
 	client: Client,
-	{ json, requestId }: Extract<SavedWork, { kind: 'answer' }>,
+	{ json, ...ids }: Extract<SavedWork, { kind: 'answer' }>,
 ): CreatedResponse {
 	const reply = { status: 200, headers: {}, body: '' };
-	return createdResponse(client, { json, reply, requestId });
+	return createdResponse(client, { json, reply, ...pickIds(ids) });
 }
 
 /** The output item. Whatever fails from here on, the answer is paid for: its text is in the error. */
@@ -162,7 +163,7 @@ async function delivered(
 	}
 }
 
-function undelivered(error: unknown, { response, requestId }: CreatedResponse): ModelAccessError {
+function undelivered(error: unknown, { response, ...created }: CreatedResponse): ModelAccessError {
 	if (error instanceof ModelAccessError) return error;
 	return new InvalidResponseError(
 		`The answer could not be handed on: ${(error as Error).message}`,
@@ -170,7 +171,7 @@ function undelivered(error: unknown, { response, requestId }: CreatedResponse): 
 			advice: 'The answer was paid for; its text is in the error’s details.',
 			retryable: false,
 			charged: true,
-			requestId,
+			...pickIds(created),
 			partialText: getOutputText(response),
 		},
 	);

@@ -10,7 +10,7 @@ export interface ErrorWords {
 }
 
 /** Characters of a code that a message shows; the details have more. */
-const LONGEST_CODE = 80;
+const LONGEST_CODE = 60;
 
 /**
  * An error's one line, with the status and the gateway's code and words:
@@ -21,8 +21,8 @@ export function describeError({ title, status, code, message }: ErrorWords): str
 		code !== undefined && code.length > LONGEST_CODE ? `${code.slice(0, LONGEST_CODE)}…` : code;
 	const facts = [
 		status !== undefined && `HTTP ${status}`,
-		// Where the gateway has no other words, its code stands behind the colon already.
-		shortCode !== message && shortCode,
+		// A code may repeat the status, or stand behind the colon where there are no other words.
+		shortCode !== message && shortCode !== String(status) && shortCode,
 	].filter(Boolean);
 	const known = facts.length > 0 ? ` (${facts.join(', ')})` : '';
 	return `${title}${known}${message ? `: ${message}` : ''}`;

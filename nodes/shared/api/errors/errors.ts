@@ -12,8 +12,10 @@ export interface ErrorDetails {
 	readonly type?: string;
 	/** `error.code` of the gateway's error body. */
 	readonly code?: string;
-	/** `X-Request-ID` of the reply. */
+	/** The gateway's request ID, else the one that was sent. */
 	readonly requestId?: string;
+	/** `X-Client-Request-ID` of the reply. */
+	readonly clientRequestId?: string;
 	/** The image task this is about, accepted and possibly paid for. */
 	readonly taskId?: string;
 	/** Where finished images of the task lie, as far as known. */

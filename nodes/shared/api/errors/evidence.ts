@@ -106,17 +106,22 @@ function adviseOnAddress({ message }: Evidence): Advice {
 
 const BASE_URL = 'Check the Base URL of the credential (it ends in /v1)';
 
+/** The usual reasons of a 403 where it is not about images. */
+const FORBIDDEN: Advice = [
+	'The key is expired, disabled or used up, its group is not permitted to do this, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.',
+];
+
 /** What a status means at a place, where neither code nor words tell more. */
 const AT_PLACE: Partial<Record<number, Partial<Record<Place, Advice>>>> = {
 	401: {
 		failedTask: ['The provider refused the gateway’s own access. Tell the gateway’s operator.'],
 	},
 	403: {
-		modelList: adviceOnForbidden(''),
-		response: adviceOnForbidden(''),
-		taskPoll: adviceOnForbidden(''),
+		modelList: FORBIDDEN,
+		response: FORBIDDEN,
+		taskPoll: FORBIDDEN,
 		failedTask: [
-			'The group of the key may lack a permission, or the balance may be used up. Check both in the gateway’s console.',
+			'The group of the key is not permitted to do this, or the balance is used up. Change that in the gateway’s console.',
 		],
 	},
 	404: {
@@ -126,13 +131,6 @@ const AT_PLACE: Partial<Record<number, Partial<Record<Place, Advice>>>> = {
 		failedTask: ['Check that the model is in the list of this key, and that it makes images.'],
 	},
 };
-
-/** The usual reasons of a 403 without a known code. */
-function adviceOnForbidden(capability: string): Advice {
-	return [
-		`The key may be expired, disabled or used up, its group may lack the permission${capability}, the balance may be used up, or the address of this n8n may not be allowed. Check these in the gateway’s console; trying again at once does not help.`,
-	];
-}
 
 function adviceOnStatus({ status, place, body }: Evidence): Advice {
 	if (status === undefined || status < 300) return [];

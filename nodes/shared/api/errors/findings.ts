@@ -168,8 +168,9 @@ export const FINDINGS: readonly FindingRow[] = [
 	},
 	{
 		kind: 'noImages',
+		codes: /^(capability_not_\w+|images?(_\w+)?_(disabled|not_(enabled|allowed|permitted)))$/,
 		words:
-			/\bimages?\b[^.]{0,40}\b(not|un)[ -]?(enabled|allowed|permitted|available|authorized)|\bimages?\b[^.]{0,30}\b(is|are) disabled|图(片|像).{0,8}(未|没有|不).{0,4}(启用|开启|允许|权限)/i,
+			/\bimages?\b[^.]{0,40}\b(not|un)[ -]?(enabled|allowed|permitted|available|authorized)|\bimages?\b[^.]{0,30}\b(is|are) disabled|(not|doesn't|doesn’t) (permit|allow|include|have|support) (\w+ )?images?|图(片|像).{0,8}(未|没有|不).{0,4}(启用|开启|允许|权限)/i,
 		statuses: (status) => status === 400 || status === 401 || status === 403,
 		places: IMAGES,
 		advice: [
@@ -231,6 +232,7 @@ export const FINDINGS: readonly FindingRow[] = [
 		words:
 			/^\W*(\d{3} )?(page )?not found\W*$|^cannot (get|post) \/|invalid url|(unknown|invalid|no such) (path|route|endpoint|url)|no route\b|page not found/i,
 		statuses: notFound,
+		places: ['modelList', 'response', 'taskPoll'],
 		title: 'The gateway does not know this address',
 		advice: [
 			'Check the Base URL of the credential: it ends in /v1, once, and has nothing behind that.',

@@ -1,4 +1,5 @@
 import { formatAdvice, type Advice, type OptionName } from './advice';
+import { describeError } from './describe';
 import {
 	NetworkError,
 	ApiError,
@@ -6,8 +7,17 @@ import {
 	type ModelAccessError,
 	type Refusal,
 } from './errors';
-import { HTML_ADVICE } from './evidence';
-import { sanitizeField, type Redact } from './sanitize';
+import { impliedStatus } from './error-body';
+import {
+	adviseOn,
+	HTML_ADVICE,
+	isQuotaExhausted,
+	type Evidence,
+	type FindingKind,
+	type Place,
+} from './evidence';
+import { getReplyIds } from './reply-ids';
+import { quoteMessage, sanitizeField, type Redact } from './sanitize';
 import { asRecord, parseJson } from '../http/json';
 import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from '../http/retry';
 import { parseRetryAfter } from '../http/retry-after';
@@ -38,6 +48,8 @@ export const MAYBE_EXECUTED_ADVICE: Record<Exclude<RequestKind, 'read'>, string>
 /** What went wrong with one exchange, before it is known whether it is final. */
 export interface Failure {
 	outcome: Outcome;
+	/** What the gateway's code and words say it is about. */
+	finding?: FindingKind;
 	advice: string;
 	details: Omit<ErrorDetails, 'advice' | 'retryable'>;
 	toError(details: ErrorDetails): ModelAccessError;
@@ -63,31 +75,54 @@ export function getErrorDetails(
 const isRefusal = (outcome: Outcome): outcome is Refusal =>
 	outcome === 'rateLimited' || outcome === 'unavailable';
 
-/** A reply with an error status, as a failure. Contract, "Errors". */
+/** Where the reply to a request comes from. */
+export function getPlace(kind: RequestKind, path: string): Place {
+	if (kind === 'response') return 'response';
+	if (kind === 'image') return 'imageSubmit';
+	return path.startsWith('/models') ? 'modelList' : 'taskPoll';
+}
+
+/**
+ * A reply with an error status, or with an error in place of an answer, as a failure.
+ * @see contract, "Errors"
+ */
 export function failureFromReply(
 	{ redact, time, optionNames }: { redact: Redact; time: Clock; optionNames?: ReadonlySet<string> },
 	reply: GatewayReply,
+	place: Place,
 ): Failure {
-	const { title, advice } = statusMeaning(reply.status);
-	const said = gatewayError(redact, reply);
-	const retryAfter = parseRetryAfter(reply.headers, time.now());
+	const { body, ...said } = gatewayError(redact, reply);
+	const status = reply.status < 300 ? (impliedStatus(said) ?? reply.status) : reply.status;
+	const evidence = { ...said, status, body, place };
+	const { kind, title = statusMeaning(status).title, advice } = adviseOn(evidence);
 	return {
-		outcome: statusOutcome(reply.status),
-		advice: formatAdvice(said.isHtml ? [...advice, HTML_ADVICE] : advice, optionNames),
+		outcome: outcomeOf(evidence, reply),
+		finding: kind,
+		advice: formatAdvice(advice, optionNames),
 		details: {
-			httpStatus: reply.status,
+			httpStatus: status,
 			type: said.type,
 			code: said.code,
-			requestId: getRequestId(redact, reply),
-			retryAfter,
+			...getReplyIds(redact, reply),
+			retryAfter: parseRetryAfter(reply.headers, time.now()),
 		},
-		toError: (details) =>
-			new ApiError(
-				`${title} (HTTP ${reply.status})${said.message ? `: ${said.message}` : ''}`,
-				details,
-			),
+		toError: (details) => new ApiError(describeError({ title, status, ...said }), details),
 	};
 }
+
+/** @returns of an error in a success reply that names no status: in doubt */
+function outcomeOf(evidence: Evidence & { status: number }, reply: GatewayReply): Outcome {
+	if (evidence.status < 300) return 'inDoubt';
+	// What a proxy or a busy moment puts in place of a task or a list is looked at again.
+	const isFree = evidence.place === 'modelList' || evidence.place === 'taskPoll';
+	if (reply.status < 300 && isFree && evidence.status !== 401) return 'inDoubt';
+	const isUsedUp = evidence.status === 429 && isQuotaExhausted(evidence);
+	return isUsedUp ? 'quotaExhausted' : statusOutcome(evidence.status);
+}
+
+/** What the ID of a request is good for whose reply never came. */
+export const ASK_BY_ID =
+	'Give the request ID to the gateway’s operator, or look it up in the usage of the gateway’s console.';
 
 const FAULT_MEANINGS: Record<FaultKind, { title: string; advice: string }> = {
 	unreached: {
@@ -122,12 +157,12 @@ const FAULT_MEANINGS: Record<FaultKind, { title: string; advice: string }> = {
 /**
  * A missing reply, as a failure.
  * @param limit what bounds the time
- * @param optionNames the options that its reader can set
+ * @param more the options that its reader can set, and the request's ID
  */
 export function failureFromFault(
 	fault: TransportFault,
 	limit: OptionName,
-	optionNames?: ReadonlySet<string>,
+	{ optionNames, sentId }: { optionNames?: ReadonlySet<string>; sentId?: string } = {},
 ): Failure {
 	const { kind } = fault;
 	const { title, advice } = FAULT_MEANINGS[kind];
@@ -136,12 +171,24 @@ export function failureFromFault(
 		kind === 'timeout'
 			? [{ ifOption: limit, text: `Raise the ${limit} option if the request needs longer.` }]
 			: [];
+	const outcome = faultOutcome(kind);
+	const isDoubt = sentId !== undefined && outcome === 'inDoubt';
 	return {
-		outcome: faultOutcome(kind),
-		advice: formatAdvice([advice, ...longer], optionNames),
-		details: {},
+		outcome,
+		advice: formatAdvice([advice, ...longer, isDoubt ? ASK_BY_ID : ''], optionNames),
+		details: { ...(isDoubt && { requestId: sentId }) },
 		toError: (details) => new NetworkError(reason ? `${title} (${reason})` : title, details),
 	};
+}
+
+/** For a request that waited behind others which the gateway refused, and was never sent. */
+export function neverSent({ optionNames }: { optionNames?: ReadonlySet<string> }): ApiError {
+	const { title, advice } = statusMeaning(429);
+	return new ApiError(`${title} (HTTP 429): the turn of this item did not come`, {
+		httpStatus: 429,
+		retryable: true,
+		advice: formatAdvice(['Nothing was sent for this item.', ...advice], optionNames),
+	});
 }
 
 /** What an error reply says, fit for a message. */
@@ -149,7 +196,8 @@ interface GatewayError {
 	type?: string;
 	code?: string;
 	message?: string;
-	isHtml?: boolean;
+	/** What the body is where it is no JSON; absent: JSON, or nothing. */
+	body?: 'html' | 'text';
 }
 
 /** The error object of the contract ("Resources"), or what else of the body can be quoted. */
@@ -157,38 +205,30 @@ function gatewayError(redact: Redact, reply: GatewayReply): GatewayError {
 	const quote = (value: unknown) => sanitizeField(redact, value);
 	const body = parseJson(reply.body);
 	if (body === undefined && isHtml(reply)) {
-		return { message: 'a web page (HTML) in place of JSON', isHtml: true };
+		return { message: 'a web page (HTML) in place of JSON', body: 'html' };
 	}
-	const error = innermostError(body);
-	if (typeof error === 'string') return { message: quote(error) };
-	const { type, code, message } = error;
+	const { type, code, message } = innermostError(body);
+	const isText = body === undefined && reply.body.trim() !== '';
 	return {
 		type: quote(type),
 		code: quote(typeof code === 'number' ? String(code) : code),
-		message: quote(message) ?? quote(reply.body),
+		message: quoteMessage(redact, message) ?? quoteMessage(redact, reply.body),
+		...(isText && { body: 'text' as const }),
 	};
 }
 
 /** How deep an error object may be wrapped into others. */
 const DEEPEST_ERROR = 3;
 
-function innermostError(body: unknown): Record<string, unknown> | string {
+/** An error that is a text is the message of the object around it. */
+function innermostError(body: unknown): Record<string, unknown> {
 	let error: unknown = body;
 	for (let depth = 0; depth < DEEPEST_ERROR; depth++) {
-		const inner = asRecord(error).error;
+		const { error: inner, ...around } = asRecord(error);
 		if (inner === undefined || inner === null) break;
-		error = inner;
+		error = typeof inner === 'string' ? { ...around, message: inner } : inner;
 	}
-	return typeof error === 'string' ? error : asRecord(error);
-}
-
-/** The reply's `X-Request-ID`. */
-export function getRequestId(
-	redact: Redact,
-	reply: Pick<GatewayReply, 'headers'>,
-): string | undefined {
-	const id = header(reply.headers, 'x-request-id');
-	return sanitizeField(redact, id, 200);
+	return typeof error === 'string' ? { message: error } : asRecord(error);
 }
 
 /** What is known of a success reply that can't be used, by the kind of request. */

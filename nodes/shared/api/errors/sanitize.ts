@@ -36,6 +36,45 @@ export function sanitizeField(
 }
 
 /**
+ * A gateway's own words, as {@link sanitizeField} makes them, and what they say again and again
+ * once: models repeat the paragraphs of a refusal.
+ */
+export function quoteMessage(redact: Redact, value: unknown): string | undefined {
+	if (typeof value !== 'string' || value === '') return undefined;
+	const text = redact(value);
+	const isCut = text.length > LONGEST_READ;
+	const read = isCut ? text.slice(0, LONGEST_READ).replace(/\S{1,100}$/, '') : text;
+	const paragraphs = new Set(read.split(/[\r\n]+/).map((paragraph) => paragraph.trim()));
+	return sanitizeForMessage(withoutRepetition([...paragraphs].join('\n')));
+}
+
+/** Characters in which repetitions are looked for. */
+const LONGEST_READ = 20_000;
+
+/** Fewest words of a piece whose repetition is left out. */
+const FEWEST_WORDS = 3;
+
+/** A text that says one piece over and over, with the piece said once. */
+function withoutRepetition(text: string): string {
+	const words = text.split(/\s+/).filter(Boolean);
+	const period = findPeriod(words);
+	const isRepeated = period >= FEWEST_WORDS && words.length >= 2 * period;
+	return isRepeated ? words.slice(0, period).join(' ') : text;
+}
+
+/** The length of the shortest piece of which a list is a repetition, its last one cut or not. */
+function findPeriod(words: string[]): number {
+	// How long a beginning of the list ends at each word: the table of Knuth, Morris and Pratt.
+	const borders: number[] = [0];
+	for (let index = 1, border = 0; index < words.length; index++) {
+		while (border > 0 && words[index] !== words[border]) border = borders[border - 1]!;
+		if (words[index] === words[border]) border++;
+		borders.push(border);
+	}
+	return words.length - (borders.at(-1) ?? 0);
+}
+
+/**
  * Takes secrets out of everything that an error shows: a gateway or proxy may have echoed the key.
  * @returns a new error of the same class; an error that is not ours is changed in place
  */

@@ -29,7 +29,7 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	403: {
 		title: 'The gateway does not permit this',
 		advice: [
-			'The key may be expired, disabled or used up, its group may lack the permission (such as images), the balance may be used up, or the address of this n8n may not be allowed. Check these in the gateway’s console; trying again at once does not help.',
+			'The key is expired, disabled or used up, its group or the capability (such as images) is not permitted, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.',
 		],
 	},
 	404: {
@@ -82,11 +82,14 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 
 /**
  * The meaning of any status, also of those that the contract does not list.
- * @param status an HTTP status of 300 or more
+ * @param status an HTTP status; below 300 the body is an error that names none
  */
 export function statusMeaning(status: number): StatusMeaning {
 	const known = STATUS_TABLE[status];
 	if (known) return known;
+	if (status < 300) {
+		return { title: 'The gateway answered with an error', advice: [] };
+	}
 	if (status < 400) {
 		return {
 			title: 'The gateway’s address redirects to another one',

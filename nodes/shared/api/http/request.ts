@@ -1,11 +1,11 @@
-import { formatAdvice, type OptionName } from '../errors/advice';
+import type { OptionName } from '../errors/advice';
 import {
 	InvalidResponseError,
 	CanceledError,
-	ApiError,
 	type ErrorDetails,
 	type ModelAccessError,
 } from '../errors/errors';
+import { isErrorBody } from '../errors/error-body';
 import { HTML_ADVICE } from '../errors/evidence';
 import {
 	getErrorDetails,
@@ -13,13 +13,15 @@ import {
 	MAYBE_EXECUTED_ADVICE,
 	isHtml,
 	failureFromReply,
-	getRequestId,
+	getPlace,
+	neverSent,
 	unusableReply,
 	type Failure,
 } from '../errors/from-reply';
-import { sanitizeField, type Redact } from '../errors/sanitize';
-import { statusMeaning } from '../errors/status-table';
+import { getReplyIds } from '../errors/reply-ids';
+import { sanitizeField } from '../errors/sanitize';
 import { RequestAborted } from './abort';
+import type { Client, Message, ParsedReply } from './client';
 import { parseJson } from './json';
 import type { Slot } from './rate-limit-queue';
 import {
@@ -28,54 +30,16 @@ import {
 	sendWithRetry,
 	type Attempt,
 	type RequestKind,
-	type RetryBounds,
+	type Rule,
 } from './retry';
 import {
 	TransportFault,
 	type GatewayReply,
 	type GatewayRequest,
 	type OpenReply,
-	type Transport,
 } from './transport';
 
-/** What carries a request. */
-export interface Carrier extends Pick<RetryBounds, 'time'> {
-	transport: Transport;
-	/** Takes secrets out of text from outside. */
-	redact: Redact;
-}
-
-/** What bounds a request. */
-export interface Bounds extends Pick<RetryBounds, 'maxRetries' | 'deadline'> {
-	/** Milliseconds for one request. */
-	timeoutMs: number;
-}
-
-/** What stops a request. */
-export interface Stop {
-	/** Ends every wait, and nothing is sent once it is aborted. */
-	signal?: AbortSignal;
-	/** Ends what is under way as well, such as a stream; `signal` if it is absent. */
-	cancel?: AbortSignal;
-}
-
-/** What the client needs from outside, and the bounds that hold for everything it does. */
-export interface Client extends Carrier, Bounds, Stop, Pick<RetryBounds, 'onRetry'> {
-	/** Fields and options that an advice may name, as its reader sees them; absent: none. */
-	optionNames?: ReadonlySet<string>;
-	/** Where requests that cost money wait for their turn; absent: none does. */
-	slot?: Slot;
-}
-
-/** A success reply, its JSON parsed. */
-export interface ParsedReply {
-	json: unknown;
-	reply: GatewayReply;
-	requestId?: string;
-}
-
-/** A request, its time-out that of the client. */
-export type Message = Omit<GatewayRequest, 'timeoutMs'>;
+export type { Bounds, Carrier, Client, Message, ParsedReply, Stop } from './client';
 
 /**
  * Sends a request and parses the answer.
@@ -99,8 +63,10 @@ export async function send(
 	kind: RequestKind,
 	message: Message,
 ): Promise<GatewayReply> {
-	return await new RequestAttempts(client, kind, 'Timeout', async () => {
-		return await client.transport.send({ ...message, timeoutMs: client.timeoutMs });
+	const { transport, timeoutMs } = client;
+	return await new RequestAttempts(client, kind, message, {
+		limit: 'Timeout',
+		transmit: async (headers) => await transport.send({ ...message, ...headers, timeoutMs }),
 	}).send();
 }
 
@@ -117,9 +83,22 @@ export async function openStream(
 ): Promise<OpenReply> {
 	const timeoutMs = Math.min(client.timeoutMs, idleMs);
 	const limit = idleMs < client.timeoutMs ? 'Idle Timeout' : 'Timeout';
-	return await new RequestAttempts<OpenReply>(client, kind, limit, async () => {
-		return await client.transport.open({ ...message, timeoutMs });
+	const { transport } = client;
+	return await new RequestAttempts<OpenReply>(client, kind, message, {
+		limit,
+		transmit: async (headers) => await transport.open({ ...message, ...headers, timeoutMs }),
 	}).send();
+}
+
+/** How a request is sent once. */
+interface Way<Reply> {
+	/** What bounds its time. */
+	limit: OptionName;
+	/**
+	 * Resolves with a reply of any status.
+	 * @param headers what this attempt carries beside the message
+	 */
+	transmit(headers: Pick<GatewayRequest, 'headers'>): Promise<Reply>;
 }
 
 /**
@@ -134,18 +113,18 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 	/** Whether an attempt may have been executed. */
 	private maybeExecuted = false;
 	/** Why the last attempt failed. */
-	private lastError?: ModelAccessError;
+	private last?: { failure: Failure; error: ModelAccessError };
+	/** The ID that the attempt under way carries. */
+	private sentId?: string;
 
 	/**
 	 * @param kind decides the column of the retry table
-	 * @param limit what bounds the time of one request
-	 * @param transmit sends it once, and resolves with a reply of any status
 	 */
 	constructor(
 		private readonly client: Client,
 		private readonly kind: RequestKind,
-		private readonly limit: OptionName,
-		private readonly transmit: () => Promise<Reply>,
+		private readonly message: Message,
+		private readonly way: Way<Reply>,
 	) {
 		this.slot = kind === 'read' ? undefined : client.slot;
 	}
@@ -159,20 +138,34 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		try {
 			return await sendWithRetry(this.client, async () => await this.sendOnce());
 		} catch (error) {
-			const doubt = this.maybeExecuted ? MAYBE_EXECUTED_ADVICE[this.kind] : undefined;
-			throw error instanceof CanceledError ? new CanceledError(doubt) : error;
+			throw error instanceof CanceledError ? this.canceled() : await this.explained(error);
 		}
 	}
 
 	private async sendOnce(): Promise<Attempt<Reply>> {
-		if (this.client.signal?.aborted) throw new CanceledError();
+		this.checkMaySend();
 		if (!(await this.acquireSlot())) {
-			throw outOfTime(this.lastError ?? neverSent(this.client));
+			throw outOfTime(this.last?.error ?? neverSent(this.client));
 		}
+		this.checkMaySend();
 		const result = await this.receive();
 		if ('failure' in result) return this.failed(result.failure);
 		if (this.kind === 'response') this.slot?.onSucceeded();
 		return { value: result.reply };
+	}
+
+	/**
+	 * @throws {CanceledError} the client's signal is aborted
+	 * @throws {ModelAccessError} the gateway refused the key in this run
+	 */
+	private checkMaySend() {
+		const { signal, run } = this.client;
+		if (signal?.aborted) throw new CanceledError();
+		if (!run?.keyRefused) return;
+		const doubt = this.maybeExecuted ? MAYBE_EXECUTED_ADVICE[this.kind] : undefined;
+		if (doubt === undefined) throw run.keyRefused.with({});
+		const advice = `${doubt} ${run.keyRefused.details.advice}`;
+		throw run.keyRefused.with({ advice, maybeExecuted: true });
 	}
 
 	/**
@@ -188,16 +181,30 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		}
 	}
 
+	/** Sends the request once, with an ID of its own if it may cost money. */
+	private async transmit(): Promise<Reply> {
+		this.sentId = this.kind === 'read' ? undefined : this.client.newRequestId?.();
+		const { sentId } = this;
+		if (sentId === undefined) return await this.way.transmit({});
+		const reply = await this.way.transmit({ headers: { 'X-Request-ID': sentId } });
+		return Object.assign(reply, { sentId });
+	}
+
 	/** A success reply, or what went wrong. */
 	private async receive(): Promise<{ reply: Reply } | { failure: Failure }> {
 		const { client } = this;
 		try {
 			const reply = await this.transmit();
-			if (reply.status < 300) return { reply };
-			return { failure: failureFromReply(client, 'body' in reply ? reply : await reply.whole()) };
+			if (reply.status < 300 && !isError(reply)) return { reply };
+			const whole = await this.readWhole(reply);
+			return { failure: failureFromReply(client, whole, getPlace(this.kind, this.message.path)) };
 		} catch (error) {
 			return { failure: this.toFailure(error) };
 		}
+	}
+
+	private async readWhole(reply: GatewayReply | OpenReply): Promise<GatewayReply> {
+		return 'whole' in reply ? { ...(await reply.whole()), sentId: this.sentId } : reply;
 	}
 
 	/** @throws {CanceledError} the request was canceled; it may have been executed */
@@ -207,9 +214,24 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 			throw new CanceledError();
 		}
 		if (error instanceof TransportFault) {
-			return failureFromFault(error, this.limit, this.client.optionNames);
+			const { optionNames } = this.client;
+			return failureFromFault(error, this.way.limit, { optionNames, sentId: this.sentId });
 		}
 		throw error;
+	}
+
+	private canceled(): CanceledError {
+		if (!this.maybeExecuted) return new CanceledError();
+		const canceled = new CanceledError(MAYBE_EXECUTED_ADVICE[this.kind]);
+		return canceled.with({ requestId: this.sentId });
+	}
+
+	/** The error of the last attempt, with what the model list says where it is about the model. */
+	private async explained(error: unknown): Promise<unknown> {
+		const { last, client, message } = this;
+		if (this.kind === 'read' || !last || error !== last.error) return error;
+		const advice = await client.adviseOnModel?.(message.body, last.failure);
+		return advice === undefined ? error : this.toError({ ...last.failure, advice });
 	}
 
 	private isCanceled(error: unknown): boolean {
@@ -223,12 +245,19 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		const { rule, executed } = retryRule(outcome, this.kind);
 		this.maybeExecuted ||= executed;
 		if (outcome === 'internalError') this.internalErrors++;
-		const error = failure.toError(
-			getErrorDetails(failure, this.kind, rule !== 'never', this.maybeExecuted),
-		);
-		this.lastError = error;
+		const error = this.toError(failure);
+		this.last = { failure, error };
+		this.noteRefusedKey(failure);
 		const onceMore = rule === 'once' && this.internalErrors === 1;
-		return { error, mayRetry: rule === 'bounded' || onceMore, waitMs: this.queueWaitMs(failure) };
+		const mayRetry = onceMore || isRepeatable(rule, failure);
+		return { error, mayRetry, waitMs: this.queueWaitMs(failure) };
+	}
+
+	private noteRefusedKey(failure: Failure) {
+		const { run } = this.client;
+		if (failure.details.httpStatus !== 401 || !run) return;
+		// Without what this item alone has to be told, such as that it may have been executed.
+		run.keyRefused ??= failure.toError(getErrorDetails(failure, 'read', false, false));
 	}
 
 	/** Where a queue orders the requests, it waits, and not each request for itself. */
@@ -238,16 +267,22 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		this.slot.onRateLimited(retryAfter === undefined ? undefined : retryAfter * 1000);
 		return 0;
 	}
+
+	private toError(failure: Failure): ModelAccessError {
+		const { rule } = retryRule(failure.outcome, this.kind);
+		const mayHelp = rule === 'once' || rule === 'queued' || isRepeatable(rule, failure);
+		return failure.toError(getErrorDetails(failure, this.kind, mayHelp, this.maybeExecuted));
+	}
 }
 
-/** For a request that waited behind others which the gateway refused, and was never sent. */
-function neverSent({ optionNames }: Client): ApiError {
-	const { title, advice } = statusMeaning(429);
-	return new ApiError(`${title} (HTTP 429): the turn of this item did not come`, {
-		httpStatus: 429,
-		retryable: true,
-		advice: formatAdvice(['Nothing was sent for this item.', ...advice], optionNames),
-	});
+/** Whether a success reply, read to the end, is an error. */
+function isError(reply: GatewayReply | OpenReply): boolean {
+	return 'body' in reply && isErrorBody(parseJson(reply.body));
+}
+
+/** Whether a failure may be tried again as often as the user allows. */
+function isRepeatable(rule: Rule, { details }: Failure): boolean {
+	return rule === 'bounded' || (rule === 'ifAsked' && details.retryAfter !== undefined);
 }
 
 /**
@@ -256,13 +291,13 @@ function neverSent({ optionNames }: Client): ApiError {
  * @see contract, "Errors" 5
  */
 export function parseReply(client: Client, kind: RequestKind, reply: GatewayReply): ParsedReply {
-	const requestId = getRequestId(client.redact, reply);
+	const ids = getReplyIds(client.redact, reply);
 	const json = parseJson(reply.body);
-	if (json !== undefined) return { json, reply, requestId };
+	if (json !== undefined) return { json, reply, ...ids };
 	throw new InvalidResponseError(describeBody(client, reply), {
 		...notJsonFacts(kind, isHtml(reply)),
 		httpStatus: reply.status,
-		requestId,
+		...ids,
 	});
 }
 

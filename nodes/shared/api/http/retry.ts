@@ -14,6 +14,8 @@ export type RequestKind =
 /** Everything that can become of a request that did not succeed. */
 export type Outcome =
 	| 'rateLimited'
+	/** A quota or budget is used up: a limit that a short wait does not help against. */
+	| 'quotaExhausted'
 	| 'unavailable'
 	| 'unreached'
 	| 'internalError'
@@ -23,6 +25,8 @@ export type Outcome =
 export type Rule =
 	/** Sent again until `maxRetries`. */
 	| 'bounded'
+	/** The same, if the gateway says when. */
+	| 'ifAsked'
 	/** Sent again once at most. */
 	| 'once'
 	/** Left to the caller, which knows the queue of all items: see `Refusals`. */
@@ -52,6 +56,13 @@ export const RETRY_TABLE: readonly Row[] = [
 		executed: 'no',
 	},
 	{
+		outcome: 'quotaExhausted',
+		read: 'ifAsked',
+		response: 'ifAsked',
+		image: 'ifAsked',
+		executed: 'no',
+	},
+	{
 		outcome: 'unavailable',
 		read: 'bounded',
 		response: 'bounded',
@@ -73,14 +84,16 @@ export function retryRule(outcome: Outcome, kind: RequestKind): { rule: Rule; ex
 }
 
 /**
- * The outcome that an error status stands for. Of the 5xx beside 500 and 503 all leave in doubt
- * what was done: 502 and 504, and those that proxies add.
+ * The outcome that an error status stands for. Of the 5xx beside 500, 503 and 529 all leave in
+ * doubt what was done: 502 and 504, and those that proxies add. 529 is the word of some providers
+ * for an overload.
  */
 export function statusOutcome(status: number): Outcome {
 	switch (status) {
 		case 429:
 			return 'rateLimited';
 		case 503:
+		case 529:
 			return 'unavailable';
 		case 500:
 			return 'internalError';

@@ -19,12 +19,16 @@ export interface GatewayReply {
 	status: number;
 	headers: Headers;
 	body: string;
+	/** The request ID that the client had sent. */
+	sentId?: string;
 }
 
 /** A reply of any status whose headers are here, and its body on the way. */
 export interface OpenReply {
 	status: number;
 	headers: Headers;
+	/** The request ID that the client had sent. */
+	sentId?: string;
 	/** The body as it comes. @throws {TransportFault} the connection failed */
 	chunks: AsyncIterable<Uint8Array>;
 	/** Reads the body to the end. @throws {TransportFault} */

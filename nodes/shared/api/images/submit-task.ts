@@ -1,5 +1,6 @@
 import { InvalidResponseError, type ModelAccessError } from '../errors/errors';
-import { getRequestId, unusableReply } from '../errors/from-reply';
+import { unusableReply } from '../errors/from-reply';
+import { pickIds } from '../errors/reply-ids';
 import { asRecord, parseJson } from '../http/json';
 import { send, parseReply, type Client } from '../http/request';
 import { header, type GatewayReply } from '../http/transport';
@@ -42,8 +43,7 @@ function acceptedTask(client: Client, reply: GatewayReply): AcceptedTask {
 	const checked = imageTaskSchema.safeParse(body);
 	const task = checked.success ? checked.data : { task_id: taskId, status: 'processing' };
 	const json = checked.success ? body : { ...body, ...task };
-	const requestId = getRequestId(client.redact, reply);
-	return { ...toPollResult(client, { reply, requestId }, json, task), taskId };
+	return { ...toPollResult(client, { reply }, json, task), taskId };
 }
 
 /** The ID in the `Location`, or in any address of a task that the body names. */
@@ -63,10 +63,10 @@ function readNestedId(body: unknown): string | undefined {
 
 /** @returns the error of a reply that accepts a task and names none */
 function noTaskId(client: Client, reply: GatewayReply): ModelAccessError {
-	const { requestId } = parseReply(client, 'image', reply);
+	const ids = pickIds(parseReply(client, 'image', reply));
 	return new InvalidResponseError('The gateway accepted the image task, but named no task ID', {
 		...unusableReply('image'),
 		httpStatus: reply.status,
-		requestId,
+		...ids,
 	});
 }

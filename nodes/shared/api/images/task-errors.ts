@@ -124,7 +124,7 @@ const OUTCOMES: Record<TaskOutcome, (found: Advice) => Known & { title: string; 
 			advice: [`${NOTHING_MADE} Submit the image again later.`, ...found],
 		}),
 		unavailable: (found) => ({
-			title: 'The gateway had nothing to do the image task with',
+			title: 'The gateway could not take the image task',
 			retryable: true,
 			refusal: 'unavailable',
 			advice: [`${NOTHING_MADE} Submit the image again later.`, ...found],

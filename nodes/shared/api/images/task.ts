@@ -1,10 +1,11 @@
+import { getReplyIds, type ReplyIds } from '../errors/reply-ids';
 import { asRecord } from '../http/json';
 import type { ParsedReply, Client } from '../http/request';
 import { readGatewayTime, parseRetryAfter } from '../http/retry-after';
 import { imageTaskSchema, type ImageTask } from '../schemas';
 
 /** What one reply said about a task. */
-export interface PollResult {
+export interface PollResult extends ReplyIds {
 	/** Checked, for reading. */
 	task: ImageTask;
 	/** How it stands, whatever words the gateway has for it. */
@@ -17,9 +18,6 @@ export interface PollResult {
 	now: number;
 	/** The same moment by the gateway's clock. */
 	gatewayTime: number;
-	/** Names of this exchange, for the gateway's operator. */
-	requestId?: string;
-	clientRequestId?: string;
 }
 
 /** A task the gateway has accepted. From here on it may cost money and must not get lost. */
@@ -95,19 +93,19 @@ export function getTaskError(task: ImageTask): ImageTask['error'] {
  */
 export function toPollResult(
 	client: Client,
-	{ reply, requestId }: Omit<ParsedReply, 'json'>,
+	{ reply }: Pick<ParsedReply, 'reply'>,
 	json: Record<string, unknown>,
 	task: ImageTask,
 ): PollResult {
 	const now = client.time.now();
 	return {
+		...getReplyIds(client.redact, reply),
 		task,
 		state: taskState(task),
 		json,
 		retryAfter: parseRetryAfter(reply.headers, now),
 		now,
 		gatewayTime: readGatewayTime(reply.headers, now),
-		...(requestId !== undefined && { requestId }),
 	};
 }
 

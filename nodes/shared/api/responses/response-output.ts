@@ -22,6 +22,7 @@ export interface SimplifiedResponse extends Record<string, unknown> {
 	incomplete_details?: unknown;
 	usage: unknown;
 	request_id?: string;
+	client_request_id?: string;
 }
 
 /** A call of a tool that the model asks for. */
@@ -43,7 +44,7 @@ export function simplifyResponse(
 	created: CreatedResponse,
 	asked: Record<string, unknown>,
 ): SimplifiedResponse {
-	const { response, requestId } = created;
+	const { response, requestId, clientRequestId } = created;
 	const text = getOutputText(response);
 	const refusal = joinParts(response, 'refusal', 'refusal');
 	const reasoning = response.output.flatMap(getReasoningSummaries);
@@ -65,6 +66,7 @@ export function simplifyResponse(
 		...(response.incomplete_details ? { incomplete_details: response.incomplete_details } : {}),
 		usage: response.usage ?? null,
 		...(requestId !== undefined && { request_id: requestId }),
+		...(clientRequestId !== undefined && { client_request_id: clientRequestId }),
 	};
 }
 

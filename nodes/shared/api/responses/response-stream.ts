@@ -1,5 +1,6 @@
 import { StreamError } from '../errors/errors';
-import { MAYBE_EXECUTED_ADVICE, getRequestId } from '../errors/from-reply';
+import { MAYBE_EXECUTED_ADVICE } from '../errors/from-reply';
+import { getReplyIds } from '../errors/reply-ids';
 import { IdleTimeout } from '../http/idle-timeout';
 import { readAhead, withPieces } from '../http/read-ahead';
 import { openStream, parseReply, type Client } from '../http/request';
@@ -45,8 +46,8 @@ export async function streamResponse(
 	try {
 		return await watch.run(async () => await reader.read(watch.track(reply.chunks)));
 	} catch (error) {
-		const requestId = getRequestId(client.redact, reply);
-		throw interruptedStream(client, watch, error, { requestId, partialText: reader.partialText });
+		const ids = getReplyIds(client.redact, reply);
+		throw interruptedStream(client, watch, error, { ...ids, partialText: reader.partialText });
 	} finally {
 		reply.close();
 	}
@@ -129,9 +130,9 @@ class ReplyReader {
 	private fromEnd(end: StreamEnd): CreatedResponse {
 		if (end.kind === 'error') throw failedStream(this.client, end.error);
 		const { status, headers } = this.reply;
-		const requestId = getRequestId(this.client.redact, this.reply);
+		const ids = getReplyIds(this.client.redact, this.reply);
 		const reply = { status, headers, body: '' };
-		return this.finish(createdResponse(this.client, { json: end.response, reply, requestId }));
+		return this.finish(createdResponse(this.client, { json: end.response, reply, ...ids }));
 	}
 
 	private fromDocument(body: string): CreatedResponse {

@@ -1,5 +1,7 @@
 import { InvalidResponseError, ValidationError } from '../errors/errors';
-import { sanitizeField } from '../errors/sanitize';
+import { describeError } from '../errors/describe';
+import { pickIds, type ReplyIds } from '../errors/reply-ids';
+import { quoteMessage, sanitizeField } from '../errors/sanitize';
 import { requireText } from '../errors/require-text';
 import { asRecord } from '../http/json';
 import { MESSAGES_HINT } from './response-input';
@@ -51,11 +53,11 @@ export async function createResponse(
  */
 export function createdResponse(client: Client, answer: ParsedReply): CreatedResponse {
 	const response = checkedResponse(answer);
-	const { requestId } = answer;
+	const ids = pickIds(answer);
 	if (response.status === 'failed' || response.status === 'cancelled') {
-		throw failedResponse(client, response, requestId);
+		throw failedResponse(client, response, ids);
 	}
-	return { response, json: answer.json as Record<string, unknown>, requestId };
+	return { response, json: answer.json as Record<string, unknown>, ...ids };
 }
 
 /** @throws {InvalidResponseError} it is not as the contract says; the error carries what text it has */
@@ -78,20 +80,20 @@ function withReadableText(error: unknown, json: unknown): unknown {
 function failedResponse(
 	client: Client,
 	response: ModelResponse,
-	requestId: string | undefined,
+	ids: ReplyIds,
 ): InvalidResponseError {
 	const error = asRecord(response.error);
 	const text = (value: unknown) => sanitizeField(client.redact, value);
-	return new InvalidResponseError(
-		`The model’s response ${response.status === 'failed' ? 'failed' : 'was cancelled'}: ${text(error.message) ?? 'the gateway gave no reason'}`,
-		{
-			advice:
-				'The request was executed and may have been charged. Change it if the reason asks for it before you send it again.',
-			retryable: false,
-			charged: true,
-			type: text(error.type),
-			code: text(error.code),
-			requestId,
-		},
-	);
+	const code = text(error.code);
+	const message = quoteMessage(client.redact, error.message) ?? 'the gateway gave no reason';
+	const title = `The model’s response ${response.status === 'failed' ? 'failed' : 'was cancelled'}`;
+	return new InvalidResponseError(describeError({ title, code, message }), {
+		advice:
+			'The request was executed and may have been charged. Change it if the reason asks for it before you send it again.',
+		retryable: false,
+		charged: true,
+		type: text(error.type),
+		code,
+		...ids,
+	});
 }

@@ -1,7 +1,9 @@
 import { formatAdvice, type Sentence } from '../errors/advice';
 import { CanceledError, ModelAccessError, StreamError } from '../errors/errors';
 import { MAYBE_EXECUTED_ADVICE } from '../errors/from-reply';
-import { sanitizeField } from '../errors/sanitize';
+import { describeError } from '../errors/describe';
+import type { ReplyIds } from '../errors/reply-ids';
+import { quoteMessage, sanitizeField } from '../errors/sanitize';
 import { RequestAborted } from '../http/abort';
 import type { IdleTimeout } from '../http/idle-timeout';
 import type { Client } from '../http/request';
@@ -17,8 +19,8 @@ export function failedStream(
 	error: Record<string, unknown>,
 ): StreamError {
 	const code = sanitizeField(redact, error.code);
-	const reason = sanitizeField(redact, error.message) ?? code ?? 'the gateway gave no reason';
-	return new StreamError(`The model’s response failed: ${reason}`, {
+	const message = quoteMessage(redact, error.message) ?? code ?? 'the gateway gave no reason';
+	return new StreamError(describeError({ title: 'The model’s response failed', code, message }), {
 		type: error.type === 'error' ? undefined : sanitizeField(redact, error.type),
 		code,
 		retryable: false,
@@ -36,13 +38,14 @@ export function interruptedStream(
 	client: Client,
 	watch: IdleTimeout,
 	error: unknown,
-	{ requestId, partialText }: { requestId?: string; partialText: string },
+	{ partialText, ...ids }: ReplyIds & { partialText: string },
 ): unknown {
 	const failure = toFailure(client, watch, error);
 	if (!(failure instanceof ModelAccessError)) return failure;
 	const { details } = failure;
 	return failure.with({
-		requestId: details.requestId ?? requestId,
+		requestId: details.requestId ?? ids.requestId,
+		clientRequestId: details.clientRequestId ?? ids.clientRequestId,
 		partialText: details.partialText ?? (partialText || undefined),
 	});
 }

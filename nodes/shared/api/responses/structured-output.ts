@@ -1,5 +1,6 @@
 import { Validator, type Schema, type SchemaDraft } from '@cfworker/json-schema';
 import { InvalidResponseError } from '../errors/errors';
+import { pickIds } from '../errors/reply-ids';
 import { sanitizeForMessage } from '../errors/sanitize';
 import { asRecord, parseJson } from '../http/json';
 import { getIncompleteReason } from './incomplete';
@@ -13,7 +14,7 @@ import type { CreatedResponse } from './created-response';
  * @see contract, "Response request" (`text`)
  */
 export function parseStructured(
-	{ response, requestId }: CreatedResponse,
+	{ response, ...created }: CreatedResponse,
 	text: string,
 	asked: Record<string, unknown>,
 ): unknown {
@@ -30,7 +31,7 @@ export function parseStructured(
 		].join(' '),
 		retryable: false,
 		charged: true,
-		requestId,
+		...pickIds(created),
 		partialText: text,
 	});
 }

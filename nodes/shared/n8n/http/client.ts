@@ -1,5 +1,5 @@
-import type { Client } from '../../api/http/request';
-import type { Connection } from './connection';
+import type { Carrier, Client } from '../../api/http/request';
+import { adviseOnModel } from '../../api/models/advise-on-model';
 
 /** What bounds the requests of one piece of work. */
 export interface RequestBounds extends Pick<Client, 'timeoutMs' | 'maxRetries'> {
@@ -12,10 +12,15 @@ export type ClientSettings = Pick<Client, 'signal' | 'cancel' | 'optionNames' | 
 
 /** The one way to make a client. Its time begins now. */
 export function createClient(
-	{ transport, time, redact }: Pick<Connection, 'transport' | 'time' | 'redact'>,
+	{ transport, time, redact, newRequestId, run }: Carrier,
 	{ timeoutMs, maxRetries, totalMs }: RequestBounds,
 	settings: ClientSettings = {},
 ): Client {
 	const deadline = time.now() + totalMs;
-	return { transport, time, redact, timeoutMs, maxRetries, deadline, ...settings };
+	const carrier = { transport, time, redact, newRequestId, run };
+	const client: Client = { ...carrier, timeoutMs, maxRetries, deadline, ...settings };
+	return {
+		...client,
+		adviseOnModel: async (body, failure) => await adviseOnModel(client, body, failure),
+	};
 }

@@ -1,16 +1,17 @@
+import { randomUUID } from 'crypto';
 import { keyRedactor, normalizeApiKey } from '../../api/credential/api-key';
 import { normalizeBaseUrl } from '../../api/credential/base-url';
-import type { Client } from '../../api/http/request';
+import type { Carrier } from '../../api/http/request';
 import type { Clock } from '../../api/http/clock';
 import { CREDENTIAL } from './credential';
 import { createTransport, type RequestContext } from './transport';
 
-/** A gateway as the credential describes it. */
-export type Connection = Pick<Client, 'transport' | 'time' | 'redact'> & {
+/** A gateway as the credential describes it, and what the requests of the run share. */
+export type Connection = Required<Carrier> & {
 	/** Normalised base address. */
 	baseUrl: string;
 	/** A transport for one piece of work, whose connections end when the signal is aborted. */
-	transportUntil(cancel: AbortSignal): Client['transport'];
+	transportUntil(cancel: AbortSignal): Carrier['transport'];
 };
 
 /**
@@ -28,6 +29,8 @@ export async function connect(context: RequestContext, time: Clock): Promise<Con
 		transport: createTransport(context, base),
 		transportUntil: (cancel) => createTransport(context, base, cancel),
 		time,
+		newRequestId: () => randomUUID(),
+		run: {},
 		redact: keyRedactor(normalizeApiKey(String(apiKey ?? ''))),
 	};
 }

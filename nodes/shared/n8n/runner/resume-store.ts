@@ -11,7 +11,7 @@ export type SavedWork =
 	 */
 	| { kind: 'task'; taskId: string; accepted: IDataObject; acceptedAt?: number }
 	/** A model's answer, as the gateway sent it. */
-	| { kind: 'answer'; json: IDataObject; requestId?: string }
+	| { kind: 'answer'; json: IDataObject; requestId?: string; clientRequestId?: string }
 	/** Nothing that is known, although the request may have been executed. */
 	| { kind: 'doubt'; message: string; details: ErrorDetails };
 
