@@ -55,25 +55,24 @@ export const wasTooMany = (gateway: Gateway, { httpStatus, refused, taskId }: Ta
 const FREE =
 	/nothing (?:was|has been|is) (?:made|charged|accepted)|(?:was|is|were) not charged|free of charge/i;
 
-/** Tasks that failed or were lost after they were charged, and whose item says otherwise, or nothing. */
+/** Items that are called free although their task was charged, or that keep silent about it. */
 export function calledFree(works: Work[], gateway: Gateway): string[] {
-	const paid = gateway.outcomes.filter(
-		({ charged, status }) => charged && (status === 'failed' || status === 'gone'),
-	);
+	const paid = gateway.outcomes.filter(({ charged }) => charged);
 	return works.flatMap(({ subjects, outputs, kind }) =>
 		outputs.flatMap(({ json, pairedItem }) => {
 			const { error, error_details: details } = json;
 			if (typeof error !== 'string' || typeof pairedItem !== 'object') return [];
 			const item = Array.isArray(pairedItem) ? undefined : pairedItem.item;
 			const subject = subjects[item ?? -1];
-			const { task_id: taskId } = (details ?? {}) as { task_id?: string };
+			const { task_id: id, advice } = (details ?? {}) as { task_id?: string; advice?: string };
 			const outcome = paid.find(
-				(known) => known.taskId === taskId || known.taskId === subject || known.prompt === subject,
+				({ taskId, prompt }) => taskId === id || taskId === subject || prompt === subject,
 			);
 			if (!outcome) return [];
-			const said = `${error} ${String((details as { advice?: unknown } | undefined)?.advice)}`;
+			const said = `${error} ${advice}`;
 			if (FREE.test(said)) return [`${kind} "${subject}" is called free, and was charged: ${said}`];
-			if (/charged/i.test(said)) return [];
+			// A completed task can still be fetched.
+			if (outcome.status === 'completed' || /charged/i.test(said)) return [];
 			return [`${kind} "${subject}" was charged, and its error does not say so: ${said}`];
 		}),
 	);
