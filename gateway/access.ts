@@ -95,7 +95,7 @@ export class Access {
 	 * Takes credits from the key's account.
 	 * @throws ApiError 403 where it has too few
 	 */
-	charge(holder: KeyHolder, charge: Pick<Charge, 'credits' | 'requestId' | 'what' | 'at'>) {
+	charge(holder: KeyHolder, charge: Omit<Charge, 'key' | 'account'>) {
 		if (!this.canPay(holder, charge.credits)) throw this.refusals.noBalance();
 		const account = accountOf(holder);
 		this.pay(account, charge.credits);
@@ -108,9 +108,9 @@ export class Access {
 		return balance >= credits;
 	}
 
-	/** Gives back what was to be charged for a request, and is not yet. */
-	cancelCharge(requestId: string) {
-		for (const { account, credits } of this.usageLog.cancel(requestId)) this.pay(account, -credits);
+	/** Gives back what was to be charged for an image task, and is not yet. */
+	cancelCharge(taskId: string) {
+		for (const { account, credits } of this.usageLog.cancel(taskId)) this.pay(account, -credits);
 	}
 
 	/** The image tasks that an account may have at work at once. */

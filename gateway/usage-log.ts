@@ -49,6 +49,8 @@ export interface Charge {
 	credits: number;
 	requestId: string;
 	what: 'response' | 'pictures';
+	/** The image task that is paid for. */
+	taskId?: string;
 	/** Milliseconds since the Unix epoch. */
 	at: number;
 }
@@ -96,12 +98,10 @@ export class UsageLog {
 		this.booked.push(charge);
 	}
 
-	/** Takes back the charges of a request that are still to come. */
-	cancel(requestId: string): Charge[] {
+	/** Takes back the charges of an image task that are still to come. */
+	cancel(taskId: string): Charge[] {
 		const now = this.time.now();
-		const canceled = this.booked.filter(
-			(charge) => charge.requestId === requestId && charge.at > now,
-		);
+		const canceled = this.booked.filter((charge) => charge.taskId === taskId && charge.at > now);
 		this.booked = this.booked.filter((charge) => !canceled.includes(charge));
 		return canceled;
 	}
@@ -109,10 +109,10 @@ export class UsageLog {
 	/** Each image task with its state and whether it was charged, in order. */
 	get outcomes(): TaskOutcome[] {
 		const now = this.time.now();
-		const charged = new Set(this.charges.map(({ requestId }) => requestId));
+		const charged = new Set(this.charges.map(({ taskId }) => taskId));
 		return this.tasks.map((task) => {
 			const status = statusOf(task, now) ?? 'gone';
-			const isCharged = charged.has(task.requestId);
+			const isCharged = charged.has(task.id);
 			return {
 				taskId: task.id,
 				requestId: task.requestId,

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 import type { Resource } from '../nodes/shared/n8n/runner/operation';
 import { execute } from '../nodes/shared/n8n/runner/run-items';
-import { runChaos } from '../test/chaos/chaos';
+import { runChaos, type ChaosOptions } from '../test/chaos/chaos';
 import type { VirtualTime } from './engine/virtual-time';
 
 /**
@@ -24,8 +24,8 @@ function nodeOf(name: 'ModelAccess' | 'ModelAccessImage') {
 	});
 }
 
-/** `--items N` and `--seed N` of the command line. */
-function readArguments(words: string[]): { items: number; seed: number } {
+/** `--items N`, `--seed N` and `--profile real` of the command line. */
+function readArguments(words: string[]): Pick<ChaosOptions, 'items' | 'seed' | 'profile'> {
 	const numberAfter = (name: string, fallback: number) => {
 		const at = words.indexOf(name);
 		if (at < 0) return fallback;
@@ -34,16 +34,24 @@ function readArguments(words: string[]): { items: number; seed: number } {
 		throw new Error(`${name} needs a whole number`);
 	};
 	const seed = Math.floor(Math.random() * 2 ** 31);
-	return { items: numberAfter('--items', 1000), seed: numberAfter('--seed', seed) };
+	const at = words.indexOf('--profile');
+	if (at >= 0 && words[at + 1] !== 'real') throw new Error('--profile needs: real');
+	return {
+		items: numberAfter('--items', 1000),
+		seed: numberAfter('--seed', seed),
+		profile: at < 0 ? undefined : 'real',
+	};
 }
 
 async function main() {
-	const { items, seed } = readArguments(process.argv.slice(2));
+	const { items, seed, profile } = readArguments(process.argv.slice(2));
+	const like = profile ? ` --profile ${profile}` : '';
 	console.log(`${items} items with seed ${seed}; 30% of all exchanges go wrong.`);
 	const started = Date.now();
 	const report = await runChaos({
 		items,
 		seed,
+		profile,
 		nodes: { text: nodeOf('ModelAccess'), image: nodeOf('ModelAccessImage') },
 		onBatch: (done) => console.log(`  ${done} of ${items}`),
 	});
@@ -68,7 +76,7 @@ async function main() {
 		[
 			`${report.violations.length} things are not as they must be:`,
 			...report.violations.slice(0, 50).map((violation) => `  ${violation}`),
-			`To repeat it: npm run chaos -- --items ${items} --seed ${seed}`,
+			`To repeat it: npm run chaos -- --items ${items} --seed ${seed}${like}`,
 		].join('\n'),
 	);
 	process.exitCode = 1;

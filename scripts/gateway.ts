@@ -2,7 +2,7 @@ import { startGateway, type Gateway, type GatewayOptions, type RequestRecord } f
 import { scripted, startSniffer } from '../gateway/faults/catalogue';
 import { realTime } from '../gateway/time';
 import { askedToEnd } from './ending';
-import { gatewayHelp, readGatewayWishes } from './gateway-options';
+import { gatewayHelp, readGatewayWishes, type GatewayWishes } from './gateway-options';
 
 const FRIENDLY_PORT = 4040;
 
@@ -36,7 +36,7 @@ function logLine({
 	);
 }
 
-function introduce({ baseUrl, keys, settings }: Gateway, taskSeconds: number) {
+function introduce({ baseUrl, keys, settings }: Gateway, { taskSeconds, profile }: GatewayWishes) {
 	const models = (ability: 'text' | 'images') =>
 		Object.entries(settings.models)
 			.filter(([, can]) => can[ability])
@@ -53,6 +53,7 @@ function introduce({ baseUrl, keys, settings }: Gateway, taskSeconds: number) {
 			`Image models  ${models('images')}`,
 			`An image takes ${taskSeconds} s. Other keys: ${keys.textOnly} (text only), ${keys.revoked} (revoked),`,
 			`${keys.exhausted} (no balance left). Faults on demand: npm run gateway -- --help`,
+			...(profile ? [`It behaves as the profile "${profile}" says.`] : []),
 			'What it answers: docs/gateway.md',
 			'',
 			'Try it:',
@@ -77,7 +78,7 @@ async function main() {
 		deltaMs: 40,
 		onRequest: logLine,
 	});
-	introduce(gateway, taskSeconds);
+	introduce(gateway, wishes);
 	// Redirects lead to it.
 	const elsewhere = fault && (await startSniffer());
 	if (fault && elsewhere) {

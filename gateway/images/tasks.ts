@@ -39,14 +39,16 @@ export class ImageTasks {
 		const images = Math.min(request.n, settings.maxImages ?? Infinity);
 		const credits = PICTURE_CREDITS * images;
 		const plan = this.plan(request, holder, { credits, now });
+		const id = `imgtask_${digest(`${usageLog.tasks.length}:${record.id}:${request.prompt}`)}`;
 		if (plan.end.charged) {
 			const at = settings.backgroundLimits ? plan.completesAt : now;
-			access.charge(holder, { credits, requestId: record.id, what: 'pictures', at });
+			const charge = { credits, requestId: record.id, taskId: id, at };
+			access.charge(holder, { ...charge, what: 'pictures' });
 		}
 		const task: ImageTask = {
 			...submission,
 			...(settings.pictureSize && readSize('auto', settings.pictureSize)),
-			id: `imgtask_${digest(`${usageLog.tasks.length}:${record.id}:${request.prompt}`)}`,
+			id,
 			key: request.key,
 			account: accountOf(holder),
 			requestId: record.id,
@@ -83,13 +85,15 @@ export class ImageTasks {
 		for (const task of this.parts.usageLog.tasks) {
 			if (statusOf(task, now) !== 'processing') continue;
 			task.orphaned = true;
-			this.parts.access.cancelCharge(task.requestId);
+			this.parts.access.cancelCharge(task.id);
 		}
 	}
 
 	/** The gateway forgets every task. */
 	clearMemory(now: number) {
-		for (const task of this.parts.usageLog.tasks) task.forgottenAt ??= now;
+		for (const task of this.parts.usageLog.tasks) {
+			task.forgottenAt = Math.min(task.forgottenAt ?? now, now);
+		}
 	}
 
 	private accepted(task: ImageTask): Reply {

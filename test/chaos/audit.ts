@@ -1,7 +1,8 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import { pictureBelongsTo, type Gateway, type RequestRecord } from '../../gateway';
+import { pictureBelongsTo, type Gateway, type ImageTask, type RequestRecord } from '../../gateway';
 import { readBinary } from '../../scripts/engine/index';
 import { maySendAgain, type Misfortune } from './faults';
+import { calledFree, wasTooMany } from './real';
 
 /** What a node was given, and what it made of it. */
 export interface Work {
@@ -9,6 +10,8 @@ export interface Work {
 	/** Prompts; for `wait` and `get` the IDs of tasks. */
 	subjects: string[];
 	outputs: INodeExecutionData[];
+	/** What the node wrote into n8n's log. */
+	logged: string;
 }
 
 export interface Audit {
@@ -30,6 +33,7 @@ export async function auditOf(
 	audit.violations.push(
 		...sentTwice(gateway, misfortune),
 		...lostTasks(works, gateway, misfortune),
+		...(misfortune.profile === 'real' ? calledFree(works, gateway) : []),
 	);
 	return audit;
 }
@@ -50,7 +54,7 @@ async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, au
 			continue;
 		}
 		audit.fulfilled++;
-		const task = gateway.tasks.find(
+		const task = gateway.tasks.findLast(
 			({ id, request }) => id === subject || request.prompt === subject,
 		);
 		const picture = output.binary?.data;
@@ -67,11 +71,15 @@ async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, au
 			if (!pictureBelongsTo(task?.request.prompt ?? '', await readBinary(picture))) {
 				audit.violations.push(`"${subject}" has the picture of another prompt, or half of one`);
 			}
-		} else if (kind !== 'submit' && !(kind === 'get' && output.json.status !== 'completed')) {
+		} else if (kind !== 'submit' && !(kind === 'get' && !isDone(output, task))) {
 			audit.violations.push(`"${subject}" is fulfilled without a picture`);
 		}
 	}
 }
+
+/** Whether a task that was looked at has pictures. */
+const isDone = ({ json }: INodeExecutionData, task: ImageTask | undefined) =>
+	json.status === 'completed' && task?.errorInResult === undefined;
 
 function itemOf(paired: INodeExecutionData['pairedItem']): number | undefined {
 	return typeof paired === 'object' && !Array.isArray(paired) ? paired.item : undefined;
@@ -106,10 +114,15 @@ function sentTwice(gateway: Gateway, misfortune: Misfortune): string[] {
 		byPrompt.set(prompt, [...(byPrompt.get(prompt) ?? []), record]);
 	}
 	const violations: string[] = [];
+	const refused = new Set(
+		gateway.outcomes
+			.filter((outcome) => wasTooMany(gateway, outcome))
+			.map(({ requestId }) => requestId),
+	);
 	for (const [prompt, records] of byPrompt) {
 		for (const record of records.slice(0, -1)) {
 			const fault = misfortune.met.get(record);
-			if (maySendAgain(record.route, fault)) continue;
+			if (maySendAgain(record.route, fault) || refused.has(record.id)) continue;
 			violations.push(`"${prompt}" was sent again after ${fault?.name ?? 'no fault at all'}`);
 		}
 		const ids = records.map(({ id }) => id);
@@ -138,8 +151,13 @@ function lostTasks(works: Work[], gateway: Gateway, misfortune: Misfortune): str
 			if (subject !== undefined && doubt) inDoubt.add(subject);
 		}
 	}
+	// The log is enough for a task that was refused, and whose item went on with another one.
+	const logged = works.map((work) => work.logged).join('\n');
+	const free = new Set(
+		gateway.outcomes.filter(({ refused }) => refused).map(({ taskId }) => taskId),
+	);
 	return gateway.tasks
-		.filter((task) => !named.has(task.id))
+		.filter(({ id }) => !named.has(id) && !(free.has(id) && logged.includes(id)))
 		.flatMap(({ id, requestId, request }) => {
 			const record = gateway.requests.find((sent) => sent.id === requestId);
 			const fault = record && misfortune.met.get(record)?.name;

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { startGateway, type Gateway } from '../../gateway';
+import { startGateway, type Gateway, type ProfileName } from '../../gateway';
 import { chanceOf, startSniffer, type Sniffer } from '../../gateway/faults/catalogue';
 import {
 	createResponse,
@@ -25,12 +25,15 @@ import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
 import { auditOf, type Work } from './audit';
 import { Misfortune } from './faults';
+import { realChaos } from './real';
 
 export interface ChaosOptions {
 	items: number;
 	seed: number;
 	/** Share of the exchanges that something happens to. */
 	share?: number;
+	/** `real`: tasks are refused, charged and lost as real gateways do it. */
+	profile?: ProfileName;
 	/** The nodes, their waits on a clock. */
 	nodes?: ChaosNodes;
 	/** Told after each batch. */
@@ -70,6 +73,7 @@ export async function runChaos({
 	items,
 	seed,
 	share = 0.3,
+	profile,
 	nodes = { text: textNode, image: imageNode },
 	onBatch,
 }: ChaosOptions): Promise<ChaosReport> {
@@ -87,12 +91,12 @@ export async function runChaos({
 	const rejections = watchRejections();
 	const before = resources();
 	// What is loaded and compiled once counts for nobody's memory.
-	await runBatch({ from: 0, seed: 'warm', count: 40, share, nodes });
+	await runBatch({ from: 0, seed: 'warm', count: 40, share, profile, nodes });
 	const heap = heapUsed();
 	try {
 		for (let from = 0; from < items; from += BATCH) {
 			const count = Math.min(BATCH, items - from);
-			add(report, await runBatch({ from, seed, count, share, nodes }));
+			add(report, await runBatch({ from, seed, count, share, profile, nodes }));
 			onBatch?.(from + count);
 		}
 	} finally {
@@ -140,11 +144,13 @@ interface Batch {
 	nodes: ChaosNodes;
 }
 
-async function runBatch({
-	seed,
-	share,
-	...batch
-}: Batch & { seed: number | string; share: number }): Promise<BatchReport> {
+interface Chances {
+	seed: number | string;
+	share: number;
+	profile?: ProfileName;
+}
+
+async function runBatch({ seed, share, profile, ...batch }: Batch & Chances): Promise<BatchReport> {
 	// One chance for all waits of a batch: which item waits first depends on the machine.
 	const jitter = chanceOf(seed, 'jitter', batch.from);
 	const time = new CountingTime(undefined, () => jitter);
@@ -155,11 +161,12 @@ async function runBatch({
 		taskLifetime: 10 ** 9,
 		taskSeconds: ({ prompt }) => 2 + Math.floor(8 * chanceOf(seed, 'duration', prompt)),
 		failTask: ({ prompt }) => (chanceOf(seed, 'fails', prompt) < 0.03 ? {} : undefined),
+		...(profile === 'real' ? realChaos(seed, batch.from) : {}),
 	});
 	const elsewhere = await startSniffer();
 	const disk = await storeBinaryOnDisk();
 	const setting = { time: time.gateway, elsewhere: elsewhere.origin };
-	const misfortune = new Misfortune(seed, share, setting);
+	const misfortune = new Misfortune(seed, share, setting, profile);
 	misfortune.befall(gateway);
 	const violations: string[] = [];
 	try {
@@ -233,7 +240,7 @@ async function run(
 	subjects: string[],
 	parameters: IDataObject,
 ): Promise<Work> {
-	if (subjects.length === 0) return { kind, subjects, outputs: [] };
+	if (subjects.length === 0) return { kind, subjects, outputs: [], logged: '' };
 	const node = kind === 'response' || kind === 'stream' ? nodes.text(time) : nodes.image(time);
 	const record = newRecord();
 	const apiKey = gateway.keys.active;
@@ -256,7 +263,7 @@ async function run(
 	}
 	const logged = record.logs.map(({ message }) => message).join('\n');
 	if (logged.includes('signature=')) violations.push(`${kind}: a log holds a signed address`);
-	return { kind, subjects, outputs };
+	return { kind, subjects, outputs, logged };
 }
 
 /** What is still going on, or went where it must not. */

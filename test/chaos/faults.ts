@@ -1,8 +1,9 @@
-import type { Exchange, Gateway, StorageExchange } from '../../gateway';
+import type { Exchange, Gateway, ProfileName, StorageExchange } from '../../gateway';
 import {
 	ANSWER_FAULTS,
 	chanceOf,
 	CONNECTION_FAULTS,
+	ERROR_ANSWER_FAULTS,
 	EXTRA_FAULTS,
 	HEADER_FAULTS,
 	pick,
@@ -54,7 +55,7 @@ const BY_ROUTE: Partial<Record<Exchange['route'] | 'picture', NamedFault[]>> = {
 };
 
 /** Faults after which a request may be sent once more. */
-const HARMLESS = new Set(REFUSALS.map(({ name }) => name));
+const HARMLESS = new Set([...REFUSALS, ...ERROR_ANSWER_FAULTS].map(({ name }) => name));
 
 /** Whether a request that met this fault may be sent again although it costs money. */
 export function maySendAgain(route: Exchange['route'], fault: NamedFault | undefined): boolean {
@@ -80,6 +81,7 @@ export class Misfortune {
 		/** Share of the exchanges that something happens to. */
 		private readonly share: number,
 		private readonly setting: FaultSetting,
+		readonly profile?: ProfileName,
 	) {}
 
 	/** Lets it happen to a gateway. */
@@ -109,10 +111,17 @@ export class Misfortune {
 		const visit = (this.visits.get(`${route} ${owner}`) ?? 0) + 1;
 		this.visits.set(`${route} ${owner}`, visit);
 		const words = [this.seed, route, owner, visit];
-		const faults = BY_ROUTE[route];
-		if (!faults || chanceOf('whether', ...words) >= this.share) return;
+		const faults = this.faultsOf(route);
+		if (faults.length === 0 || chanceOf('whether', ...words) >= this.share) return;
 		const fault = pick(faults, chanceOf('which', ...words));
 		this.met.set(record, fault);
 		this.counts.set(fault.name, (this.counts.get(fault.name) ?? 0) + 1);
+	}
+
+	/** Errors in a 200 come from gateways of the profile alone, and not from a storage. */
+	private faultsOf(route: Exchange['route'] | 'picture'): NamedFault[] {
+		const faults = BY_ROUTE[route] ?? [];
+		const hasMore = this.profile === 'real' && faults.length > 0 && route !== 'picture';
+		return hasMore ? [...faults, ...ERROR_ANSWER_FAULTS] : faults;
 	}
 }

@@ -1,5 +1,4 @@
-import { scripted } from '../../gateway/faults/catalogue';
-import { ERROR_ANSWER_FAULTS, findFault } from '../../gateway/faults/catalogue';
+import { ERROR_ANSWER_FAULTS, findFault, scripted } from '../../gateway/faults/catalogue';
 import { start, type Endpoint } from './client';
 
 const wrong = { headers: { authorization: 'Bearer mak-wrong' } };

@@ -1,6 +1,6 @@
 import { realProfile, type GatewayOptions, type TaskEndName } from '../../gateway';
 import { endNamed, TASK_ENDS } from '../../gateway/images/ends';
-import { start, type Answer, type Harness, type Sending } from './client';
+import { inFlight, start, type Answer, type Harness, type Sending } from './client';
 
 interface Task {
 	status: string;
@@ -165,7 +165,7 @@ describe('How tasks end', () => {
 		expect(gateway.charges).toEqual([]);
 	});
 
-	test('a restart leaves tasks at work and in line for ever, and cuts connections; nothing is charged for them', async () => {
+	test('a restart leaves tasks at work and in line for ever; nothing is charged for them', async () => {
 		const harness = await start({ backgroundLimits: true, places: 1 });
 		const ids = await submitAll(harness, 2);
 		await harness.time.advance(3_000);
@@ -176,6 +176,15 @@ describe('How tasks end', () => {
 		expect(harness.gateway.charges).toHaveLength(1);
 		await harness.time.advance(24 * 3_600_000);
 		expect((await harness.client.poll(ids[0]!)).status).toBe(404);
+	});
+
+	test('a restart cuts the requests under way', async () => {
+		const harness = await start({ responseMs: 60_000 });
+		const cut = expect(harness.client.ask('responses')).rejects.toThrow();
+		await inFlight(harness, 1);
+		harness.gateway.restart();
+		await cut;
+		expect((await harness.client.ask('models')).status).toBe(200);
 	});
 
 	test('a cleared memory, and the end "lost": 404 of an unknown task, charged all the same', async () => {
