@@ -45,6 +45,7 @@ async function expectRefusal([message, advice]: Row, run: Promise<FailedRun>) {
 }
 
 describe('Response → Create is not sent:', () => {
+	const QUOTES = 'Check quotes, commas and braces there. Names and texts stand in double quotes.';
 	const schema = (format: IDataObject): IDataObject => ({ outputFormat: { format } });
 
 	test.each(
@@ -69,7 +70,7 @@ describe('Response → Create is not sent:', () => {
 				['Metadata is not a JSON object', { metadata: '[1]' }],
 			],
 			'Enter a list in square brackets.': [['Tools is not a JSON list', { tools: '{}' }]],
-			'Check quotes, commas and braces there. Names and texts stand in double quotes.': [
+			[QUOTES]: [
 				['Extra Body is not valid JSON', { extraBody: '{ a: 1 }' }],
 				['Tool Choice is not valid JSON', { toolChoice: '{\n "type" }' }],
 				['Schema is not valid JSON', schema({ schema: '{ "type" }' })],
@@ -84,6 +85,11 @@ describe('Response → Create is not sent:', () => {
 		}),
 	)('%s', async (...row) => {
 		await expectRefusal(row, harness.textError(createResponse({ options: row[2] })));
+	});
+
+	test('Input (JSON) is not valid JSON', async () => {
+		const parameters = createResponse({ inputType: 'json', inputJson: '[{ "role": ]' });
+		await expectRefusal(['Input (JSON) is not valid JSON', QUOTES], harness.textError(parameters));
 	});
 
 	const url = { type: 'image', imageSource: 'url' };
