@@ -3,13 +3,9 @@ import { AIMessage, HumanMessage, type BaseMessage } from '@langchain/core/messa
 import { ChatPromptTemplate } from '@langchain/core/prompts';
 import { DynamicTool, tool } from '@langchain/core/tools';
 import { z } from 'zod';
-import { startChat, type ChatHarness } from './chat-model.arrange';
+import { useChat } from './chat-model.arrange';
 
-let harness: ChatHarness;
-beforeEach(async () => {
-	harness = await startChat();
-});
-afterEach(async () => await harness.close());
+const harness = useChat();
 
 const calculator = new DynamicTool({
 	name: 'calculator',

@@ -4,13 +4,9 @@ import { MAYBE_EXECUTED_ADVICE } from '../../nodes/shared/api/errors/from-reply'
 import type { Fault } from '../../gateway';
 import { expectNoSecret } from '../support/secrets';
 import { canceledAfter, type ShownError } from './arrange';
-import { chunksOf, startChat, WAYS, type Asked, type ChatHarness } from './chat-model.arrange';
+import { chunksOf, useChat, WAYS, type Asked } from './chat-model.arrange';
 
-let harness: ChatHarness;
-beforeEach(async () => {
-	harness = await startChat();
-});
-afterEach(async () => await harness.close());
+const harness = useChat();
 
 /** The error that the model's caller gets, which holds no key. */
 async function failing(work: Promise<unknown>): Promise<ShownError & { functionality: string }> {

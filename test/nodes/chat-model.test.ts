@@ -1,16 +1,13 @@
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { DynamicStructuredTool, DynamicTool, tool } from '@langchain/core/tools';
+import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 import type { ModelAccessChatModel } from '../../nodes/LmChatModelAccess/chat-model';
 import { drawPicture } from '../../gateway';
 import { byId } from './arrange';
-import { chunksOf, startChat, WAYS, type Asked, type ChatHarness } from './chat-model.arrange';
+import { chunksOf, useChat, WAYS, type Asked } from './chat-model.arrange';
 
-let harness: ChatHarness;
-beforeEach(async () => {
-	harness = await startChat();
-});
-afterEach(async () => await harness.close());
+const harness = useChat();
 
 const noop = async () => '';
 const weather = tool(noop, {
@@ -49,91 +46,76 @@ describe('a request', () => {
 	});
 
 	test('carries each option, and the extra body over them, whose tools are added', async () => {
+		const extraBody = '{"user":"42","max_output_tokens":98,"tools":[{"type":"web_search"}]}';
+		const rows: Array<[option: string, value: unknown, sent?: object]> = [
+			['temperature', 0.5, { temperature: 0.5 }],
+			['maxOutputTokens', 99, { max_output_tokens: 98 }],
+			['topP', 0.9, { top_p: 0.9 }],
+			['reasoningEffort', 'low', { reasoning: { effort: 'low' } }],
+			['store', false, { store: false }],
+			['serviceTier', 'flex', { service_tier: 'flex' }],
+			['extraBody', extraBody, { user: '42' }],
+			...['timeout', 'idleTimeout', 'maxRetries'].map((name): [string, unknown] => [name, 1]),
+		];
 		const { model } = await harness.supply({
 			model: { __rl: true, mode: 'list', value: 'aurora-omni-1' },
-			options: {
-				temperature: 0.5,
-				maxOutputTokens: 99,
-				topP: 0.9,
-				reasoningEffort: 'low',
-				store: false,
-				serviceTier: 'flex',
-				timeout: 100,
-				idleTimeout: 10,
-				maxRetries: 1,
-				extraBody: '{"user":"42","max_output_tokens":98,"tools":[{"type":"web_search"}]}',
-			},
+			options: Object.fromEntries(rows.map(([name, value]) => [name, value])) as IDataObject,
 		});
-		const messages = [
-			new AIMessage({
-				content: 'So',
-				additional_kwargs: { reasoning_content: '[{"type":"reasoning","id":"rs_1"}]' },
-			}),
-			new HumanMessage('Hi [[no-tools]]'),
-		];
-		await harness.drive(model.bindTools([weather]).invoke(messages));
+		const reasoning_content = '[{"type":"reasoning","id":"rs_1"}]';
+		const answered = new AIMessage({ content: 'So', additional_kwargs: { reasoning_content } });
+		const user = { role: 'user', content: 'Hi [[no-tools]]' };
+		const bound = model.bindTools([weather]);
+		await harness.drive(bound.invoke([answered, new HumanMessage(user.content)]));
 		expect(harness.bodies()).toEqual([
-			{
+			Object.assign({}, ...rows.map(([, , sent]) => sent), {
 				model: 'aurora-omni-1',
 				// The gateway stores nothing, so it does not know the thought by its ID.
-				input: [
-					{ role: 'assistant', content: [{ type: 'output_text', text: 'So' }] },
-					{ role: 'user', content: 'Hi [[no-tools]]' },
-				],
-				temperature: 0.5,
-				max_output_tokens: 98,
-				top_p: 0.9,
-				reasoning: { effort: 'low' },
-				store: false,
-				service_tier: 'flex',
-				user: '42',
+				input: [{ role: 'assistant', content: [{ type: 'output_text', text: 'So' }] }, user],
 				tools: [expect.objectContaining({ name: 'get_weather' }), { type: 'web_search' }],
-			},
+			}),
 		]);
 	});
 });
 
-describe('tools', () => {
-	test('are functions with their parameters, for the model that they were bound to', async () => {
-		const { model } = await harness.supply();
-		const note = new DynamicStructuredTool({
-			name: 'note',
-			description: 'Notes it',
-			schema: z.object({ text: z.string().optional(), tags: z.array(z.enum(['a', 'b'])) }),
-			func: noop,
-		});
-		// Of one text, as n8n's calculator is.
-		const calculator = new DynamicTool({ name: 'calculator', description: 'Sums', func: noop });
-		const plain = {
-			type: 'function',
-			function: { name: 'plain', description: 'Plain', parameters: { type: 'object' } },
-		};
-		const bound = model.bindTools([weather, clock, note, calculator, plain]);
-		await harness.drive(bound.invoke('Hi [[no-tools]]'));
-		await harness.drive(model.bindTools([weather], { tool_choice: 'any' }).invoke('Hi'));
-		await harness.drive(model.invoke('Hi'));
-		const [withAll, chosen, without] = harness.bodies();
-		const tags = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
-		const parameters = {
-			get_weather: weatherParameters,
-			get_time: object({ zone: { type: 'string' } }),
-			note: object({ text: { type: 'string' }, tags }, { required: ['tags'], ...exact }),
-			calculator: object({ input: { type: 'string' } }, exact),
-			plain: object({}),
-		};
-		expect(withAll?.tools).toEqual(
-			Object.entries(parameters).map(([name, given]) => ({
-				type: 'function',
-				name,
-				description: expect.any(String) as string,
-				parameters: expect.objectContaining(given) as object,
-				strict: false,
-			})),
-		);
-		expect(withAll).not.toHaveProperty('tool_choice');
-		expect(chosen).toMatchObject({ tool_choice: 'required' });
-		expect(without).not.toHaveProperty('tools');
+test('tools are functions with their parameters, for the model that they were bound to', async () => {
+	const { model } = await harness.supply();
+	const note = new DynamicStructuredTool({
+		name: 'note',
+		description: 'Notes it',
+		schema: z.object({ text: z.string().optional(), tags: z.array(z.enum(['a', 'b'])) }),
+		func: noop,
 	});
+	// Of one text, as n8n's calculator is.
+	const calculator = new DynamicTool({ name: 'calculator', description: 'Sums', func: noop });
+	const plain = {
+		type: 'function',
+		function: { name: 'plain', description: 'Plain', parameters: { type: 'object' } },
+	};
+	const bound = model.bindTools([weather, clock, note, calculator, plain]);
+	await harness.drive(bound.invoke('Hi [[no-tools]]'));
+	await harness.drive(model.bindTools([weather], { tool_choice: 'any' }).invoke('Hi'));
+	await harness.drive(model.invoke('Hi'));
+	const [withAll, chosen, without] = harness.bodies();
+	const tags = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
+	const parameters = {
+		get_weather: weatherParameters,
+		get_time: object({ zone: { type: 'string' } }),
+		note: object({ text: { type: 'string' }, tags }, { required: ['tags'], ...exact }),
+		calculator: object({ input: { type: 'string' } }, exact),
+		plain: object({}),
+	};
+	expect(withAll?.tools).toEqual(
+		Object.entries(parameters).map(([name, given]) => ({
+			type: 'function',
+			name,
+			description: expect.any(String) as string,
+			parameters: expect.objectContaining(given) as object,
+			strict: false,
+		})),
+	);
+	expect(withAll).not.toHaveProperty('tool_choice');
+	expect(chosen).toMatchObject({ tool_choice: 'required' });
+	expect(without).not.toHaveProperty('tools');
 });
 
 const TWO_CALLS =

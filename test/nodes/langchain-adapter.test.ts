@@ -8,14 +8,7 @@ import { ModelAccessChatModel } from '../../nodes/LmChatModelAccess/chat-model';
 import * as adapter from '../../nodes/LmChatModelAccess/langchain-adapter';
 import * as content from '../../nodes/LmChatModelAccess/langchain-content';
 import type { LangChainModel as Adapter } from '../../nodes/LmChatModelAccess/langchain-model';
-import {
-	chunksOf,
-	startChat,
-	whole,
-	type ChatHarness,
-	type LangChainModel,
-	type Supplied,
-} from './chat-model.arrange';
+import { chunksOf, useChat, whole, type LangChainModel, type Supplied } from './chat-model.arrange';
 
 /** n8n's kit for AI nodes, in one folder. */
 interface Kit {
@@ -44,11 +37,7 @@ function findKits(): Kit[] {
 	return [...new Map(kits.reverse().map((kit) => [kit.version, kit])).values()].reverse();
 }
 
-let harness: ChatHarness;
-beforeEach(async () => {
-	harness = await startChat();
-});
-afterEach(async () => await harness.close());
+const harness = useChat();
 
 const weather = {
 	type: 'function',
