@@ -236,69 +236,53 @@ describe('a conversation', () => {
 		expect(answer.content).toBe('get_weather says: result 0\nget_time says: result 1');
 		// n8n's agent makes a message of each call, with what was thought in both.
 		const { reasoning_content } = called.additional_kwargs;
+		const thinking = { content: [], additional_kwargs: { reasoning_content } };
 		const [one, two] = [first!, second!].map(
-			(call) =>
-				new AIMessage({
-					content: [],
-					tool_calls: [call],
-					additional_kwargs: { reasoning_content },
-				}),
+			(call) => new AIMessage({ ...thinking, tool_calls: [call] }),
 		);
 		await harness.drive(agent.invoke([asked, one!, rain!, two!, noon!]));
 
-		const type = 'function_call';
 		const user = { role: 'user', content: TWO_CALLS };
 		const id = expect.stringMatching(/^rs_/) as string;
 		const thought = expect.objectContaining({ type: 'reasoning', id }) as object;
-		const calls = [
-			{ type, call_id: first!.id, name: 'get_weather', arguments: '{"city":"Bergen"}' },
-			{ type, call_id: second!.id, name: 'get_time', arguments: '{"zone":"CET"}' },
-		];
-		const outputs = [
-			{ type: 'function_call_output', call_id: first!.id, output: 'result 0' },
-			{ type: 'function_call_output', call_id: second!.id, output: 'result 1' },
-		];
+		const call = ({ id: call_id, name, args }: typeof first & object) => ({
+			type: 'function_call',
+			call_id,
+			name,
+			arguments: JSON.stringify(args),
+		});
+		const result = (call_id: string, output: string) => ({
+			type: 'function_call_output',
+			call_id,
+			output,
+		});
+		const calls = [call(first!), call(second!)];
+		const results = [result(first!.id, 'result 0'), result(second!.id, 'result 1')];
 		const [, whole, rebuilt] = harness.bodies();
-		expect(whole?.input).toEqual([user, thought, ...calls, ...outputs]);
-		expect(rebuilt?.input).toEqual([user, thought, calls[0], outputs[0], calls[1], outputs[1]]);
+		expect(whole?.input).toEqual([user, thought, ...calls, ...results]);
+		expect(rebuilt?.input).toEqual([user, thought, calls[0], results[0], calls[1], results[1]]);
 	});
 
 	test('may hold parts in the forms of n8n and of LangChain, and parts that are not known', async () => {
 		const { model } = await harness.supply();
 		const png = drawPicture({ prompt: '', index: 0, width: 4, height: 3 }).toString('base64');
-		const dataUrl = `data:image/png;base64,${png}`;
-		const url = 'https://pictures.example.com/boat.png';
-		const pdf = { mime_type: 'application/pdf', data: 'JVBERi0=' };
-		const pdfData = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' };
+		const image_url = `data:image/png;base64,${png}`;
+		const pdf = { mime_type: 'application/pdf', data: 'JVBERi0=', metadata: { filename: 'a.pdf' } };
+		const file_data = 'data:application/pdf;base64,JVBERi0=';
 		const unknown = { type: 'input_file', file_url: 'https://files.example.com/a.txt' };
+		// Each form that n8n's kit loses is in langchain-adapter.test.ts.
 		const parts: Array<[part: object, sent: object]> = [
 			[
-				{ type: 'image_url', image_url: { url: dataUrl, detail: 'low' } },
-				{ type: 'input_image', image_url: dataUrl, detail: 'low' },
-			],
-			[
-				{ type: 'image_url', image_url: url },
-				{ type: 'input_image', image_url: url },
+				{ type: 'image_url', image_url: { url: image_url, detail: 'low' } },
+				{ type: 'input_image', image_url, detail: 'low' },
 			],
 			[
 				{ type: 'image', mimeType: 'image/png', data: png },
-				{ type: 'input_image', image_url: dataUrl },
+				{ type: 'input_image', image_url },
 			],
 			[
-				{ type: 'image', source_type: 'url', url },
-				{ type: 'input_image', image_url: url },
-			],
-			[
-				{ type: 'file', source_type: 'base64', ...pdf, metadata: { filename: 'a.pdf' } },
-				{ type: 'input_file', ...pdfData },
-			],
-			[
-				{ type: 'file', source_type: 'id', id: 'file_1' },
-				{ type: 'input_file', file_id: 'file_1' },
-			],
-			[
-				{ type: 'text-plain', source_type: 'text', text: 'Words' },
-				{ type: 'input_text', text: 'Words' },
+				{ type: 'file', source_type: 'base64', ...pdf },
+				{ type: 'input_file', filename: 'a.pdf', file_data },
 			],
 			[unknown, unknown],
 		];
