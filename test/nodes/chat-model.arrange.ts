@@ -147,8 +147,7 @@ export async function chunksOf(
 	return chunks;
 }
 
-/** The message that LangChain makes of chunks. */
-export const whole = (chunks: AIMessageChunk[]): AIMessage =>
+const whole = (chunks: AIMessageChunk[]): AIMessage =>
 	chunks.reduce((sum, chunk) => sum.concat(chunk));
 
 /** The ways to ask a model. Chunks are put together as LangChain does it. */

@@ -2,7 +2,6 @@ import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/
 import { DynamicStructuredTool, DynamicTool, tool } from '@langchain/core/tools';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
-import type { ModelAccessChatModel } from '../../nodes/LmChatModelAccess/chat-model';
 import { drawPicture } from '../../gateway';
 import { byId } from './arrange';
 import { chunksOf, useChat, WAYS, type Asked } from './chat-model.arrange';
@@ -245,7 +244,7 @@ describe('a conversation', () => {
 		const user = { role: 'user', content: TWO_CALLS };
 		const id = expect.stringMatching(/^rs_/) as string;
 		const thought = expect.objectContaining({ type: 'reasoning', id }) as object;
-		const call = ({ id: call_id, name, args }: typeof first & object) => ({
+		const call = ({ id: call_id, name, args }: NonNullable<typeof first>) => ({
 			type: 'function_call',
 			call_id,
 			name,
@@ -326,15 +325,5 @@ describe('structured output', () => {
 		const { model: another } = await harness.supply({ options: { extraBody } });
 		const misfit = harness.drive(another.withStructuredOutput(schema).invoke('A wish'));
 		await expect(misfit).rejects.toThrow('category');
-	});
-
-	test('of n8n’s kit is JSON by a schema', async () => {
-		const { model } = await harness.supply();
-		const { chatModel } = model as unknown as { chatModel: ModelAccessChatModel };
-		const asked = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Go' }] }];
-		const result = await harness.drive(chatModel.withStructuredOutput(json).generate(asked));
-		expect(result.message.content).toEqual([{ type: 'text', text: '{"category":"wish"}' }]);
-		const format = { type: 'json_schema', name: 'Sorted', schema: json };
-		expect(harness.bodies()[0]?.text).toEqual({ format });
 	});
 });

@@ -8,7 +8,7 @@ import { ModelAccessChatModel } from '../../nodes/LmChatModelAccess/chat-model';
 import * as adapter from '../../nodes/LmChatModelAccess/langchain-adapter';
 import * as content from '../../nodes/LmChatModelAccess/langchain-content';
 import type { LangChainModel as Adapter } from '../../nodes/LmChatModelAccess/langchain-model';
-import { chunksOf, useChat, whole, type LangChainModel, type Supplied } from './chat-model.arrange';
+import { chunksOf, useChat, WAYS, type LangChainModel, type Supplied } from './chat-model.arrange';
 
 /** The version of n8n's kit for AI nodes in a folder. */
 function findKit(folder: string) {
@@ -249,21 +249,12 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 			},
 			kept: { promptTokens: 3, completionTokens: 13, totalTokens: 16 },
 		},
-		...[
-			{
-				patch: adapter.keepContent,
-				send: async (model: LangChainModel): Promise<AIMessage> => await model.invoke('Hi'),
-			},
-			{
-				patch: adapter.keepStreamedContent,
-				send: async (model: LangChainModel) => whole(await chunksOf(model, 'Hi')),
-			},
-		].map(
-			({ patch, send }): Loss => ({
+		...[adapter.keepContent, adapter.keepStreamedContent].map(
+			(patch, way): Loss => ({
 				patch,
 				ask: async ({ model }) => {
-					const { content: text, additional_kwargs: more } = await harness.drive(send(model));
-					return { text, more: Object.keys(more) };
+					const { content: text, ...more } = await harness.drive(WAYS[way]![1](model, 'Hi'));
+					return { text, more: Object.keys(more.additional_kwargs) };
 				},
 				kept: { text: 'You said: Hi', more: ['reasoning_content'] },
 			}),
