@@ -1,5 +1,11 @@
 import dns from 'node:dns';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeType } from 'n8n-workflow';
+import type {
+	IBinaryData,
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeType,
+} from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { ModelAccess, resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
 import {
@@ -9,10 +15,19 @@ import {
 import type { Clock } from '../../nodes/shared/api/http/clock';
 import type { Resource } from '../../nodes/shared/n8n/runner/operation';
 import { execute } from '../../nodes/shared/n8n/runner/run-items';
-import { startGateway, type Gateway, type GatewayOptions, type ImageTask } from '../../gateway';
+import {
+	startGateway,
+	type Fault,
+	type Gateway,
+	type GatewayOptions,
+	type ImageTask,
+} from '../../gateway';
 import {
 	runNode,
 	runNodeToError,
+	storeBinaryInMemory,
+	storeBinaryOnDisk,
+	type BinaryStorage,
 	type RunNodeOptions,
 	type RunRecord,
 } from '../../scripts/engine/index';
@@ -55,6 +70,12 @@ export interface Harness {
 	/** Runs the image node. */
 	image: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNode>;
 	imageError: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNodeToError>;
+	/** The bodies that the gateway was sent, of one route or of all. */
+	bodies: (route?: string) => IDataObject[];
+	/** Lets this happen to each request, in place of the gateway's own answer. */
+	answer: (fault: Fault) => void;
+	/** Seconds since it started. */
+	seconds: () => number;
 	close(): Promise<void>;
 }
 
@@ -72,6 +93,7 @@ export async function startHarness(options: GatewayOptions = {}): Promise<Harnes
 		...options,
 	});
 	const access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
+	const start = time.now();
 	const settings = (node: INodeType, parameters: IDataObject, given: RunOptions = {}) => {
 		const { access: other, ...rest } = given;
 		return {
@@ -104,6 +126,14 @@ export async function startHarness(options: GatewayOptions = {}): Promise<Harnes
 		textError: async (parameters, given) => await runToError(textNode(time), parameters, given),
 		image: async (parameters, given) => await run(imageNode(time), parameters, given),
 		imageError: async (parameters, given) => await runToError(imageNode(time), parameters, given),
+		bodies: (route) =>
+			gateway.requests
+				.filter((sent) => route === undefined || sent.route === route)
+				.map(({ body }) => body as IDataObject),
+		answer: (fault) => {
+			gateway.settings.intercept = () => fault;
+		},
+		seconds: () => (time.now() - start) / 1000,
 		close: async () => {
 			await gateway.close();
 			if (gateway.crashes.length > 0) throw new AggregateError(gateway.crashes, 'Gateway crashed');
@@ -112,6 +142,28 @@ export async function startHarness(options: GatewayOptions = {}): Promise<Harnes
 			}
 		},
 	};
+}
+
+/**
+ * A new harness for each test of a file, files in memory.
+ * @param wrap changes the harness before a test gets it
+ */
+export function useHarness(wrap = (started: Harness) => started): Harness {
+	const harness = {} as Harness;
+	beforeEach(async () => {
+		await storeBinaryInMemory();
+		Object.assign(harness, wrap(await startHarness()));
+	});
+	afterEach(async () => await harness.close());
+	return harness;
+}
+
+/** n8n's storage on disk, anew for each test of a block. */
+export function useDisk(): BinaryStorage {
+	const storage = {} as BinaryStorage;
+	beforeEach(async () => Object.assign(storage, await storeBinaryOnDisk()));
+	afterEach(async () => await storage.remove());
+	return storage;
 }
 
 /** The shortest key that is not found by chance. */
@@ -126,6 +178,21 @@ function expectKeyHidden(
 	const key = credentials.modelAccessApi.apiKey.trim();
 	if (key.length >= SHORTEST_KEY) expectNoSecret(key, logs, uiMessages, chunks, hints, ...things);
 }
+
+/** A reply in place of the gateway's own. */
+export const reply = (status: number, body?: unknown, headers?: Record<string, string>): Fault => ({
+	kind: 'reply',
+	status,
+	headers,
+	body,
+});
+
+/** A file in an item, as n8n keeps it in memory. */
+export const file = (
+	bytes: Buffer | string,
+	fileName?: string,
+	mimeType = 'image/png',
+): IBinaryData => ({ data: Buffer.from(bytes).toString('base64'), mimeType, fileName });
 
 /** A resource locator as the editor saves it. */
 export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });

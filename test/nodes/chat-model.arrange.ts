@@ -5,8 +5,7 @@ import type { IDataObject, ITaskData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { supplyChatModel } from '../../nodes/LmChatModelAccess/supply-model';
-import type { Gateway, GatewayOptions } from '../../gateway';
-import { startGateway } from '../../gateway';
+import { startGateway, type Gateway } from '../../gateway';
 import {
 	newRecord,
 	NODE_NAME,
@@ -57,9 +56,9 @@ export interface ChatHarness {
 }
 
 /** Starts a harness. What it leaves behind is searched for the key at its end. */
-export async function startChat(options: GatewayOptions = {}): Promise<ChatHarness> {
+async function startChat(): Promise<ChatHarness> {
 	const time = new VirtualTime();
-	const gateway = await startGateway({ time: time.gateway, defaultSize: '32x24', ...options });
+	const gateway = await startGateway({ time: time.gateway, defaultSize: '32x24' });
 	const access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
 	const left: unknown[] = [];
 	return {
@@ -84,6 +83,14 @@ export async function startChat(options: GatewayOptions = {}): Promise<ChatHarne
 			if (gateway.crashes.length > 0) throw new AggregateError(gateway.crashes, 'Gateway crashed');
 		},
 	};
+}
+
+/** A new harness for each test of a file. */
+export function useChat(): ChatHarness {
+	const harness = {} as ChatHarness;
+	beforeEach(async () => Object.assign(harness, await startChat()));
+	afterEach(async () => await harness.close());
+	return harness;
 }
 
 async function supply(
@@ -140,8 +147,7 @@ export async function chunksOf(
 	return chunks;
 }
 
-/** The message that LangChain makes of chunks. */
-export const whole = (chunks: AIMessageChunk[]): AIMessage =>
+const whole = (chunks: AIMessageChunk[]): AIMessage =>
 	chunks.reduce((sum, chunk) => sum.concat(chunk));
 
 /** The ways to ask a model. Chunks are put together as LangChain does it. */

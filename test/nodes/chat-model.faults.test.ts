@@ -3,35 +3,26 @@ import { NodeApiError, NodeOperationError, type IDataObject } from 'n8n-workflow
 import { MAYBE_EXECUTED_ADVICE } from '../../nodes/shared/api/errors/from-reply';
 import type { Fault } from '../../gateway';
 import { expectNoSecret } from '../support/secrets';
-import { canceledAfter, type ShownError } from './arrange';
-import { chunksOf, startChat, WAYS, type Asked, type ChatHarness } from './chat-model.arrange';
+import { canceledAfter, reply, type ShownError } from './arrange';
+import { chunksOf, useChat, WAYS, type Asked } from './chat-model.arrange';
 
-let harness: ChatHarness;
-beforeEach(async () => {
-	harness = await startChat();
-});
-afterEach(async () => await harness.close());
+const harness = useChat();
+
+type ModelError = ShownError & { functionality: string };
 
 /** The error that the model's caller gets, which holds no key. */
-async function failing(work: Promise<unknown>): Promise<ShownError & { functionality: string }> {
-	try {
-		await harness.drive(work);
-	} catch (error) {
-		expectNoSecret(harness.access.apiKey, error);
-		return error as ShownError & { functionality: string };
-	}
-	throw new Error('It did not fail');
+async function failing(work: Promise<unknown>): Promise<ModelError> {
+	const error = await harness.drive(work).then(
+		() => Promise.reject(new Error('It did not fail')),
+		(failure: ModelError) => failure,
+	);
+	expectNoSecret(harness.access.apiKey, error);
+	return error;
 }
 
 const intercept = (fault: Fault) => {
 	harness.gateway.settings.intercept = ({ stage }) => (stage === 'before' ? fault : undefined);
 };
-const reply = (status: number, body: object | string, type = 'application/json'): Fault => ({
-	kind: 'reply',
-	status,
-	headers: { 'Content-Type': type },
-	body,
-});
 
 describe.each(WAYS)('%s', (_name, ask) => {
 	// What each status says, and how often it is sent, is the client's: one of each outcome.
@@ -45,26 +36,25 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		const error = await failing(ask(model, `Hi [[status:${status}]]`));
 		expect(harness.posts()).toBe(times);
 		expect(error).toBeInstanceOf(NodeApiError);
-		expect(error).toMatchObject({ httpCode: status, functionality: 'configuration-node' });
-		expect(error.message).toContain(`(HTTP ${status})`);
-		expect(error.description).toMatch(/Request ID: req_\d+\.$/);
-		expect(error.description?.includes(MAYBE_EXECUTED_ADVICE.response)).toBe(doubtful);
-		expect(error.context.details).toMatchObject({
-			http_status: Number(status),
-			request_id: expect.stringMatching(/^req_/) as string,
+		const request_id = expect.stringMatching(/^req_/) as string;
+		expect(error).toMatchObject({
+			httpCode: status,
+			functionality: 'configuration-node',
+			message: expect.stringContaining(`(HTTP ${status})`) as string,
+			description: expect.stringMatching(/Request ID: req_\d+\.$/) as string,
+			context: { details: { http_status: Number(status), request_id } },
 		});
+		expect(error.description?.includes(MAYBE_EXECUTED_ADVICE.response)).toBe(doubtful);
 		expect(runs().at(-1)).toMatchObject({ executionStatus: 'error', error });
 	});
 
+	const echo = () => reply(403, { error: { message: `No ${harness.access.apiKey}` } });
+	const page = reply(200, '<!doctype html><p>Log in', { 'Content-Type': 'text/html' });
 	test.each<[string, () => Fault, string]>([
 		['a lost connection', () => ({ kind: 'destroy' }), 'was lost before its answer was here'],
-		['a web page', () => reply(200, '<!doctype html><p>Log in', 'text/html'), 'web page (HTML)'],
+		['a web page', () => page, 'web page (HTML)'],
 		['an answer without a status', () => reply(200, { id: 'r', output: [] }), 'field "status"'],
-		[
-			'an echo of the key',
-			() => reply(403, { error: { message: `No ${harness.access.apiKey}` } }),
-			'No [API key]',
-		],
+		['an echo of the key', echo, 'No [API key]'],
 	])('%s is an error, and nothing is sent again', async (_what, fault, message) => {
 		intercept(fault());
 		const { model } = await harness.supply();
@@ -141,34 +131,29 @@ describe('a stream', () => {
 	});
 });
 
-describe('what is refused before anything is sent', () => {
-	test.each<[IDataObject, unknown]>([
-		[{ model: { __rl: true, mode: 'list', value: '' } }, 'Model is empty'],
-		[{ options: { temperature: 'hot' } }, 'Temperature is not a number'],
-		[{ options: { timeout: 0 } }, 'Timeout is 0'],
-		[{ options: { maxRetries: 1.5 } }, 'Max Retries is not a whole number'],
-		[{ options: { extraBody: '{' } }, expect.stringMatching(/^Extra Body is not valid JSON: .+/)],
-	])('%j', async (parameters, message) => {
-		const error = await failing(harness.supply(parameters));
-		expect(error).toBeInstanceOf(NodeOperationError);
-		expect(error).toMatchObject({ message, functionality: 'configuration-node' });
-		expect(error.description).not.toBe('');
-	});
+test.each<[string, RegExp, IDataObject, access?: object]>([
+	['no model', /^Model is empty$/, { model: { __rl: true, mode: 'list', value: '' } }],
+	['a word', /^Temperature is not a number$/, { options: { temperature: 'hot' } }],
+	['no time', /^Timeout is 0$/, { options: { timeout: 0 } }],
+	['a fraction', /^Max Retries is not a whole number$/, { options: { maxRetries: 1.5 } }],
+	['half a JSON', /^Extra Body is not valid JSON: .+/, { options: { extraBody: '{' } }],
+	['half an address', /Base URL/, {}, { baseUrl: 'https://' }],
+])('no model is supplied by %s: %s', async (...row) => {
+	const [, message, parameters, access] = row;
+	const error = await failing(harness.supply(parameters, { access }));
+	expect(error).toBeInstanceOf(NodeOperationError);
+	expect(error.message).toMatch(message);
+	expect(error).toMatchObject({ functionality: 'configuration-node' });
+	expect(error.description).not.toBe('');
+});
 
-	test('an address that is none', async () => {
-		const error = await failing(harness.supply({}, { access: { baseUrl: 'https://' } }));
-		expect(error.message).toContain('Base URL');
-	});
-
-	test.each([
-		['{"input":"Hi"}', 'Hi', 'Extra Body holds "input"'],
-		['{"messages":[]}', 'Hi', 'Extra Body holds "messages"'],
-		['{"stream":true}', 'Hi', 'Extra Body asks to stream'],
-		['{}', '', 'Prompt is empty'],
-	])('the extra body %s with the text "%s"', async (extraBody, text, message) => {
-		const { model } = await harness.supply({ options: { extraBody } });
-		const error = await failing(model.invoke([new HumanMessage(text)]));
-		expect(error.message).toBe(message);
-		expect(harness.posts()).toBe(0);
-	});
+test.each([
+	['{"input":"Hi"}', 'Hi', 'Extra Body holds "input"'],
+	['{"stream":true}', 'Hi', 'Extra Body asks to stream'],
+	['{}', '', 'Prompt is empty'],
+])('nothing is sent by the extra body %s with the text "%s"', async (extraBody, text, message) => {
+	const { model } = await harness.supply({ options: { extraBody } });
+	const error = await failing(model.invoke([new HumanMessage(text)]));
+	expect(error.message).toBe(message);
+	expect(harness.posts()).toBe(0);
 });

@@ -1,16 +1,12 @@
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { DynamicStructuredTool, DynamicTool, tool } from '@langchain/core/tools';
+import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
-import type { ModelAccessChatModel } from '../../nodes/LmChatModelAccess/chat-model';
 import { drawPicture } from '../../gateway';
 import { byId } from './arrange';
-import { chunksOf, startChat, WAYS, type Asked, type ChatHarness } from './chat-model.arrange';
+import { chunksOf, useChat, WAYS, type Asked } from './chat-model.arrange';
 
-let harness: ChatHarness;
-beforeEach(async () => {
-	harness = await startChat();
-});
-afterEach(async () => await harness.close());
+const harness = useChat();
 
 const noop = async () => '';
 const weather = tool(noop, {
@@ -49,91 +45,76 @@ describe('a request', () => {
 	});
 
 	test('carries each option, and the extra body over them, whose tools are added', async () => {
+		const extraBody = '{"user":"42","max_output_tokens":98,"tools":[{"type":"web_search"}]}';
+		const rows: Array<[option: string, value: unknown, sent?: object]> = [
+			['temperature', 0.5, { temperature: 0.5 }],
+			['maxOutputTokens', 99, { max_output_tokens: 98 }],
+			['topP', 0.9, { top_p: 0.9 }],
+			['reasoningEffort', 'low', { reasoning: { effort: 'low' } }],
+			['store', false, { store: false }],
+			['serviceTier', 'flex', { service_tier: 'flex' }],
+			['extraBody', extraBody, { user: '42' }],
+			...['timeout', 'idleTimeout', 'maxRetries'].map((name): [string, unknown] => [name, 1]),
+		];
 		const { model } = await harness.supply({
 			model: { __rl: true, mode: 'list', value: 'aurora-omni-1' },
-			options: {
-				temperature: 0.5,
-				maxOutputTokens: 99,
-				topP: 0.9,
-				reasoningEffort: 'low',
-				store: false,
-				serviceTier: 'flex',
-				timeout: 100,
-				idleTimeout: 10,
-				maxRetries: 1,
-				extraBody: '{"user":"42","max_output_tokens":98,"tools":[{"type":"web_search"}]}',
-			},
+			options: Object.fromEntries(rows.map(([name, value]) => [name, value])) as IDataObject,
 		});
-		const messages = [
-			new AIMessage({
-				content: 'So',
-				additional_kwargs: { reasoning_content: '[{"type":"reasoning","id":"rs_1"}]' },
-			}),
-			new HumanMessage('Hi [[no-tools]]'),
-		];
-		await harness.drive(model.bindTools([weather]).invoke(messages));
+		const reasoning_content = '[{"type":"reasoning","id":"rs_1"}]';
+		const answered = new AIMessage({ content: 'So', additional_kwargs: { reasoning_content } });
+		const user = { role: 'user', content: 'Hi [[no-tools]]' };
+		const bound = model.bindTools([weather]);
+		await harness.drive(bound.invoke([answered, new HumanMessage(user.content)]));
 		expect(harness.bodies()).toEqual([
-			{
+			Object.assign({}, ...rows.map(([, , sent]) => sent), {
 				model: 'aurora-omni-1',
 				// The gateway stores nothing, so it does not know the thought by its ID.
-				input: [
-					{ role: 'assistant', content: [{ type: 'output_text', text: 'So' }] },
-					{ role: 'user', content: 'Hi [[no-tools]]' },
-				],
-				temperature: 0.5,
-				max_output_tokens: 98,
-				top_p: 0.9,
-				reasoning: { effort: 'low' },
-				store: false,
-				service_tier: 'flex',
-				user: '42',
+				input: [{ role: 'assistant', content: [{ type: 'output_text', text: 'So' }] }, user],
 				tools: [expect.objectContaining({ name: 'get_weather' }), { type: 'web_search' }],
-			},
+			}),
 		]);
 	});
 });
 
-describe('tools', () => {
-	test('are functions with their parameters, for the model that they were bound to', async () => {
-		const { model } = await harness.supply();
-		const note = new DynamicStructuredTool({
-			name: 'note',
-			description: 'Notes it',
-			schema: z.object({ text: z.string().optional(), tags: z.array(z.enum(['a', 'b'])) }),
-			func: noop,
-		});
-		// Of one text, as n8n's calculator is.
-		const calculator = new DynamicTool({ name: 'calculator', description: 'Sums', func: noop });
-		const plain = {
-			type: 'function',
-			function: { name: 'plain', description: 'Plain', parameters: { type: 'object' } },
-		};
-		const bound = model.bindTools([weather, clock, note, calculator, plain]);
-		await harness.drive(bound.invoke('Hi [[no-tools]]'));
-		await harness.drive(model.bindTools([weather], { tool_choice: 'any' }).invoke('Hi'));
-		await harness.drive(model.invoke('Hi'));
-		const [withAll, chosen, without] = harness.bodies();
-		const tags = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
-		const parameters = {
-			get_weather: weatherParameters,
-			get_time: object({ zone: { type: 'string' } }),
-			note: object({ text: { type: 'string' }, tags }, { required: ['tags'], ...exact }),
-			calculator: object({ input: { type: 'string' } }, exact),
-			plain: object({}),
-		};
-		expect(withAll?.tools).toEqual(
-			Object.entries(parameters).map(([name, given]) => ({
-				type: 'function',
-				name,
-				description: expect.any(String) as string,
-				parameters: expect.objectContaining(given) as object,
-				strict: false,
-			})),
-		);
-		expect(withAll).not.toHaveProperty('tool_choice');
-		expect(chosen).toMatchObject({ tool_choice: 'required' });
-		expect(without).not.toHaveProperty('tools');
+test('tools are functions with their parameters, for the model that they were bound to', async () => {
+	const { model } = await harness.supply();
+	const note = new DynamicStructuredTool({
+		name: 'note',
+		description: 'Notes it',
+		schema: z.object({ text: z.string().optional(), tags: z.array(z.enum(['a', 'b'])) }),
+		func: noop,
 	});
+	// Of one text, as n8n's calculator is.
+	const calculator = new DynamicTool({ name: 'calculator', description: 'Sums', func: noop });
+	const plain = {
+		type: 'function',
+		function: { name: 'plain', description: 'Plain', parameters: { type: 'object' } },
+	};
+	const bound = model.bindTools([weather, clock, note, calculator, plain]);
+	await harness.drive(bound.invoke('Hi [[no-tools]]'));
+	await harness.drive(model.bindTools([weather], { tool_choice: 'any' }).invoke('Hi'));
+	await harness.drive(model.invoke('Hi'));
+	const [withAll, chosen, without] = harness.bodies();
+	const tags = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
+	const parameters = {
+		get_weather: weatherParameters,
+		get_time: object({ zone: { type: 'string' } }),
+		note: object({ text: { type: 'string' }, tags }, { required: ['tags'], ...exact }),
+		calculator: object({ input: { type: 'string' } }, exact),
+		plain: object({}),
+	};
+	expect(withAll?.tools).toEqual(
+		Object.entries(parameters).map(([name, given]) => ({
+			type: 'function',
+			name,
+			description: expect.any(String) as string,
+			parameters: expect.objectContaining(given) as object,
+			strict: false,
+		})),
+	);
+	expect(withAll).not.toHaveProperty('tool_choice');
+	expect(chosen).toMatchObject({ tool_choice: 'required' });
+	expect(without).not.toHaveProperty('tools');
 });
 
 const TWO_CALLS =
@@ -254,69 +235,53 @@ describe('a conversation', () => {
 		expect(answer.content).toBe('get_weather says: result 0\nget_time says: result 1');
 		// n8n's agent makes a message of each call, with what was thought in both.
 		const { reasoning_content } = called.additional_kwargs;
+		const thinking = { content: [], additional_kwargs: { reasoning_content } };
 		const [one, two] = [first!, second!].map(
-			(call) =>
-				new AIMessage({
-					content: [],
-					tool_calls: [call],
-					additional_kwargs: { reasoning_content },
-				}),
+			(call) => new AIMessage({ ...thinking, tool_calls: [call] }),
 		);
 		await harness.drive(agent.invoke([asked, one!, rain!, two!, noon!]));
 
-		const type = 'function_call';
 		const user = { role: 'user', content: TWO_CALLS };
 		const id = expect.stringMatching(/^rs_/) as string;
 		const thought = expect.objectContaining({ type: 'reasoning', id }) as object;
-		const calls = [
-			{ type, call_id: first!.id, name: 'get_weather', arguments: '{"city":"Bergen"}' },
-			{ type, call_id: second!.id, name: 'get_time', arguments: '{"zone":"CET"}' },
-		];
-		const outputs = [
-			{ type: 'function_call_output', call_id: first!.id, output: 'result 0' },
-			{ type: 'function_call_output', call_id: second!.id, output: 'result 1' },
-		];
+		const call = ({ id: call_id, name, args }: NonNullable<typeof first>) => ({
+			type: 'function_call',
+			call_id,
+			name,
+			arguments: JSON.stringify(args),
+		});
+		const result = (call_id: string, output: string) => ({
+			type: 'function_call_output',
+			call_id,
+			output,
+		});
+		const calls = [call(first!), call(second!)];
+		const results = [result(first!.id, 'result 0'), result(second!.id, 'result 1')];
 		const [, whole, rebuilt] = harness.bodies();
-		expect(whole?.input).toEqual([user, thought, ...calls, ...outputs]);
-		expect(rebuilt?.input).toEqual([user, thought, calls[0], outputs[0], calls[1], outputs[1]]);
+		expect(whole?.input).toEqual([user, thought, ...calls, ...results]);
+		expect(rebuilt?.input).toEqual([user, thought, calls[0], results[0], calls[1], results[1]]);
 	});
 
 	test('may hold parts in the forms of n8n and of LangChain, and parts that are not known', async () => {
 		const { model } = await harness.supply();
 		const png = drawPicture({ prompt: '', index: 0, width: 4, height: 3 }).toString('base64');
-		const dataUrl = `data:image/png;base64,${png}`;
-		const url = 'https://pictures.example.com/boat.png';
-		const pdf = { mime_type: 'application/pdf', data: 'JVBERi0=' };
-		const pdfData = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' };
+		const image_url = `data:image/png;base64,${png}`;
+		const pdf = { mime_type: 'application/pdf', data: 'JVBERi0=', metadata: { filename: 'a.pdf' } };
+		const file_data = 'data:application/pdf;base64,JVBERi0=';
 		const unknown = { type: 'input_file', file_url: 'https://files.example.com/a.txt' };
+		// Each form that n8n's kit loses is in langchain-adapter.test.ts.
 		const parts: Array<[part: object, sent: object]> = [
 			[
-				{ type: 'image_url', image_url: { url: dataUrl, detail: 'low' } },
-				{ type: 'input_image', image_url: dataUrl, detail: 'low' },
-			],
-			[
-				{ type: 'image_url', image_url: url },
-				{ type: 'input_image', image_url: url },
+				{ type: 'image_url', image_url: { url: image_url, detail: 'low' } },
+				{ type: 'input_image', image_url, detail: 'low' },
 			],
 			[
 				{ type: 'image', mimeType: 'image/png', data: png },
-				{ type: 'input_image', image_url: dataUrl },
+				{ type: 'input_image', image_url },
 			],
 			[
-				{ type: 'image', source_type: 'url', url },
-				{ type: 'input_image', image_url: url },
-			],
-			[
-				{ type: 'file', source_type: 'base64', ...pdf, metadata: { filename: 'a.pdf' } },
-				{ type: 'input_file', ...pdfData },
-			],
-			[
-				{ type: 'file', source_type: 'id', id: 'file_1' },
-				{ type: 'input_file', file_id: 'file_1' },
-			],
-			[
-				{ type: 'text-plain', source_type: 'text', text: 'Words' },
-				{ type: 'input_text', text: 'Words' },
+				{ type: 'file', source_type: 'base64', ...pdf },
+				{ type: 'input_file', filename: 'a.pdf', file_data },
 			],
 			[unknown, unknown],
 		];
@@ -360,15 +325,5 @@ describe('structured output', () => {
 		const { model: another } = await harness.supply({ options: { extraBody } });
 		const misfit = harness.drive(another.withStructuredOutput(schema).invoke('A wish'));
 		await expect(misfit).rejects.toThrow('category');
-	});
-
-	test('of n8n’s kit is JSON by a schema', async () => {
-		const { model } = await harness.supply();
-		const { chatModel } = model as unknown as { chatModel: ModelAccessChatModel };
-		const asked = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Go' }] }];
-		const result = await harness.drive(chatModel.withStructuredOutput(json).generate(asked));
-		expect(result.message.content).toEqual([{ type: 'text', text: '{"category":"wish"}' }]);
-		const format = { type: 'json_schema', name: 'Sorted', schema: json };
-		expect(harness.bodies()[0]?.text).toEqual({ format });
 	});
 });

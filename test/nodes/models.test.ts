@@ -1,34 +1,21 @@
-import type { IDataObject, INodeListSearchResult } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { errorReply, type Fault } from '../../gateway';
-import { newRecord, runListSearch, type RunRecord } from '../../scripts/engine/index';
+import { newRecord, runListSearch, type RunListSearchOptions } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import {
 	createResponse,
 	getModels,
 	imageNode,
 	itemsOf,
+	reply,
 	shown,
-	startHarness,
 	textNode,
+	useHarness,
 	type Access,
-	type Harness,
 } from './arrange';
 
-let harness: Harness;
-beforeEach(async () => {
-	harness = await startHarness();
-});
-afterEach(async () => await harness.close());
-
-const IDS = [
-	'aurora-text-1',
-	'aurora-text-1-mini',
-	'Aurora-Text-2.5-Preview',
-	'aurora-image-1',
-	'aurora-image-1-hd',
-	'aurora-omni-1',
-];
+const harness = useHarness();
 
 describe('Model → Get Many', () => {
 	/** The IDs of a run's models. */
@@ -36,21 +23,16 @@ describe('Model → Get Many', () => {
 		(await harness.text(getModels(given))).items.map(({ json }) => json.id);
 
 	test('asks once, and returns each model as the gateway sent it', async () => {
-		const models = [{ id: 'b', nested: { deep: [1, null] }, label: 'é' }, { id: 'a' }];
-		harness.gateway.settings.intercept = () => ({
-			kind: 'reply',
-			status: 200,
-			body: { object: 'list', data: models },
-		});
-		const run = await harness.text(getModels());
-		expect(run.items).toEqual(models.map((json) => ({ json, pairedItem: { item: 0 } })));
+		const data = [{ id: 'b', nested: { deep: [1, null] }, label: 'é' }, { id: 'a' }];
+		harness.answer(reply(200, { object: 'list', data }));
+		const { items } = await harness.text(getModels());
+		expect(items).toEqual(data.map((json) => ({ json, pairedItem: { item: 0 } })));
+		const headers = {
+			authorization: `Bearer ${harness.access.apiKey}`,
+			accept: 'application/json',
+		};
 		expect(harness.gateway.requests).toMatchObject([
-			{
-				method: 'GET',
-				path: '/v1/models',
-				rawLength: 0,
-				headers: { authorization: `Bearer ${harness.access.apiKey}`, accept: 'application/json' },
-			},
+			{ method: 'GET', path: '/v1/models', rawLength: 0, headers },
 		]);
 	});
 
@@ -58,7 +40,7 @@ describe('Model → Get Many', () => {
 		harness.gateway.settings.models = {};
 		const access = { baseUrl: ` ${harness.gateway.origin}/ ` };
 		expect((await harness.text(getModels(), { access })).outputs).toEqual([[]]);
-		expect(harness.gateway.requests.map(({ path }) => path)).toEqual(['/v1/models']);
+		expect(harness.gateway.requests).toMatchObject([{ path: '/v1/models' }]);
 	});
 
 	test('returns 50 models, or as many as Limit says, or all', async () => {
@@ -70,73 +52,67 @@ describe('Model → Get Many', () => {
 		expect(await listed({ limit: 2, returnAll: true })).toHaveLength(60);
 	});
 
-	test('searches before it limits, for each item by its own expressions', async () => {
+	test('searches before it limits, for each item, and refuses a bad Limit', async () => {
 		const options = { search: '={{ $json.search }}' };
-		const run = await harness.text(getModels({ limit: '={{ $json.limit }}', options }), {
+		const { items } = await harness.text(getModels({ limit: '={{ $json.limit }}', options }), {
 			items: itemsOf(
 				{ search: ' IMAGE', limit: '1' },
 				{ search: 'mini', limit: 9 },
 				{ search: '', limit: 2 },
+				{ limit: 'many' },
+				{ limit: '0' },
 			),
-		});
-		expect(run.items.map(({ json, pairedItem }) => [json.id, pairedItem])).toEqual([
-			['aurora-image-1', { item: 0 }],
-			['aurora-text-1-mini', { item: 1 }],
-			['aurora-text-1', { item: 2 }],
-			['aurora-text-1-mini', { item: 2 }],
-		]);
-	});
-
-	test('refuses a Limit below 1 or of words before anything is sent', async () => {
-		const run = await harness.text(getModels({ limit: '={{ $json.limit }}' }), {
-			items: itemsOf({ limit: 'many' }, { limit: '0' }),
 			onError: 'continueRegularOutput',
 		});
-		expect(run.items.map(({ json }) => json.error)).toEqual([
-			'Limit is not a number',
-			'Limit is below 1',
+		expect(items).toMatchObject([
+			{ json: { id: 'aurora-image-1' }, pairedItem: { item: 0 } },
+			{ json: { id: 'aurora-text-1-mini' }, pairedItem: { item: 1 } },
+			{ json: { id: 'aurora-text-1' }, pairedItem: { item: 2 } },
+			{ json: { id: 'aurora-text-1-mini' }, pairedItem: { item: 2 } },
+			{ json: { error: 'Limit is not a number' }, pairedItem: { item: 3 } },
+			{ json: { error: 'Limit is below 1' }, pairedItem: { item: 4 } },
 		]);
-		expect(harness.gateway.count()).toBe(0);
+		expect(harness.gateway.count()).toBe(3);
 	});
 });
 
-type Node = 'text' | 'image';
+const NODES = { text: textNode, image: imageNode };
 
 /** Opens the model list of a node, as the editor does. */
-async function openList(
-	node: Node,
-	{ access, ...given }: { filter?: string; access?: Partial<Access>; record?: RunRecord } = {},
-): Promise<INodeListSearchResult> {
-	return await runListSearch({
-		node: (node === 'text' ? textNode : imageNode)(harness.time),
+const openList = async (
+	node: keyof typeof NODES,
+	{ access, ...given }: { access?: Partial<Access> } & Partial<RunListSearchOptions> = {},
+) =>
+	await runListSearch({
+		node: NODES[node](harness.time),
 		method: 'searchModels',
-		...given,
-		parameters: createResponse() as Parameters<typeof runListSearch>[0]['parameters'],
+		parameters: createResponse() as RunListSearchOptions['parameters'],
 		credentials: { modelAccessApi: { ...harness.access, ...access } },
 		credentialTypes: [new ModelAccessApi()],
-	});
-}
-
-const named = (...ids: string[]) => ids.map((id) => ({ name: id, value: id }));
-
-describe.each<Node>(['text', 'image'])('The model list of the %s node', (node) => {
-	test('asks once, and holds every model of the key in the gateway’s order', async () => {
-		expect((await openList(node)).results).toEqual(named(...IDS));
-		expect(harness.gateway.requests).toMatchObject([
-			{ method: 'GET', path: '/v1/models', key: 'active' },
-		]);
+		...given,
 	});
 
-	test('holds the models whose IDs contain what is searched for, in any case', async () => {
-		const found = async (filter: string) => (await openList(node, { filter })).results;
-		expect(await found('')).toEqual(named(...IDS));
-		expect(await found('IMAGE')).toEqual(named('aurora-image-1', 'aurora-image-1-hd'));
+test.each(['text', 'image'] as const)(
+	'the model list of the %s node holds every model, or those whose IDs contain a text in any case',
+	async (node) => {
+		const found = async (filter?: string) =>
+			(await openList(node, { filter })).results.map(({ name, value }) => {
+				expect(value).toBe(name);
+				return name;
+			});
+		const images = ['aurora-image-1', 'aurora-image-1-hd'];
+		const texts = ['aurora-text-1', 'aurora-text-1-mini', 'Aurora-Text-2.5-Preview'];
+		expect(await found()).toEqual([...texts, ...images, 'aurora-omni-1']);
+		expect(harness.gateway.count()).toBe(1);
+		expect(await found('')).toHaveLength(6);
+		expect(await found('IMAGE')).toEqual(images);
 		expect(await found('nothing like that')).toEqual([]);
-	});
-});
+	},
+);
 
 describe('A model list that cannot be opened says why', () => {
-	test.each<[string, Partial<Access>, Fault | undefined, RegExp, RegExp, number]>([
+	const LIMITED = /^((?!option).)*limit is reached((?!option).)*$/is;
+	test.each<[string, Partial<Access>, Fault | undefined, RegExp, RegExp, requests: number]>([
 		[
 			'where the key is wrong',
 			{ apiKey: 'mak-wrong-key-0000' },
@@ -159,22 +135,22 @@ describe('A model list that cannot be opened says why', () => {
 			{},
 			errorReply(429, { retryAfter: 0 }),
 			/^The gateway asks to slow down \(HTTP 429\)/,
-			/^((?!option).)*limit is reached((?!option).)*$/is,
+			LIMITED,
 			2,
 		],
 		[
-			'where the answer is no model list',
+			'where the answer is none',
 			{},
-			{ kind: 'reply', status: 200, body: { models: [] } },
-			/^The gateway’s model list is not as expected: field "data": Required$/,
+			reply(200, { models: [] }),
+			/field "data": Required$/,
 			/\.$/,
 			1,
 		],
 	])('%s', async (_name, access, fault, message, advice, requests) => {
-		if (fault) harness.gateway.settings.intercept = () => fault;
+		if (fault) harness.answer(fault);
 		const record = newRecord();
 		const error = await openList('text', { access, record }).then(
-			() => Promise.reject(new Error('The list opened where a failure was expected')),
+			() => shown({ error: new Error('It opened') }),
 			(failure: Error) => shown({ error: failure }),
 		);
 		expectNoSecret(access.apiKey?.trim() || harness.access.apiKey, error, record);

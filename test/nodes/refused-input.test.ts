@@ -1,181 +1,198 @@
-import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { drawPicture } from '../../gateway';
-import { storeBinaryInMemory, type FailedRun } from '../../scripts/engine/index';
+import type { FailedRun } from '../../scripts/engine/index';
 import {
 	createResponse,
 	editImage,
+	file,
 	generateImage,
 	getTask,
+	itemsOf,
 	shown,
-	startHarness,
-	type Harness,
+	useHarness,
 } from './arrange';
 
-let harness: Harness;
-beforeEach(async () => {
-	await storeBinaryInMemory();
-	harness = await startHarness();
-});
-afterEach(async () => await harness.close());
+const harness = useHarness();
 
-const file = (bytes: Buffer | string, mimeType: string): IBinaryData => ({
-	data: Buffer.from(bytes).toString('base64'),
-	mimeType,
-});
 /** An item with a picture, a text and a file without bytes. */
-const items: INodeExecutionData[] = [
-	{
-		json: {},
-		binary: {
-			data: file(drawPicture({ prompt: 'boat', index: 0, width: 24, height: 16 }), 'image/png'),
-			page: file('Hello', 'text/plain'),
-			nothing: file('', 'image/png'),
-		},
-	},
-];
+const binary = {
+	data: file(drawPicture({ prompt: 'boat', index: 0, width: 24, height: 16 })),
+	page: file('Hello', undefined, 'text/plain'),
+	nothing: file(''),
+};
+const items = [{ json: {}, binary }];
 
 /** What the user reads, for one value. */
-type Row = [message: string, advice: string, value: IDataObject];
+type Row = [message: string, advice: string, ...values: IDataObject[]];
+
+/** Rows by the advice that they share. */
+const rowsOf = (byAdvice: Record<string, Array<[message: string, ...values: IDataObject[]]>>) =>
+	Object.entries(byAdvice).flatMap(([advice, rows]) =>
+		rows.map(([message, ...values]): Row => [message, advice, ...values]),
+	);
 
 /** Runs a node with a bad value, and expects that it says so, of its item, before it sends anything. */
-async function expectRefusal([message, advice]: Row, fail: () => Promise<FailedRun>) {
-	const error = shown(await fail());
-	expect(error).toMatchObject({ name: 'NodeOperationError', description: advice });
+async function expectRefusal([message, advice]: Row, run: Promise<FailedRun>) {
+	const error = shown(await run);
+	expect(error).toMatchObject({
+		name: 'NodeOperationError',
+		description: advice,
+		context: { itemIndex: 0, details: { retryable: false, advice } },
+	});
 	// The platform says in its own words why JSON does not parse.
 	expect(error.message.replace(/(?<=is not valid JSON): .+/, '')).toBe(message);
-	expect(error.context).toMatchObject({ itemIndex: 0, details: { retryable: false, advice } });
 	expect(harness.gateway.count()).toBe(0);
 }
 
 describe('Response → Create is not sent:', () => {
-	test.each<Row>([
-		['Max Retries is not a number', 'Enter a whole number from 0 on.', { maxRetries: 'many' }],
-		['Temperature is below 0', 'Enter a number from 0 on.', { temperature: -1 }],
-		['Concurrency is below 1', 'Enter a whole number from 1 on.', { concurrency: 0 }],
-		['Concurrency is not a whole number', 'Enter a whole number from 1 on.', { concurrency: 1.5 }],
-		['Timeout is 0', 'Enter a number of seconds above 0.', { timeout: 0 }],
-		['Timeout is longer than 24 days', 'Enter a smaller number of seconds.', { timeout: 3e6 }],
-		['Idle Timeout is 0', 'Enter a number of seconds above 0.', { idleTimeout: 0 }],
-		[
-			'Metadata is not a JSON object',
-			'Enter an object in braces, such as { "seed": 7 }.',
-			{ metadata: '[1]' },
-		],
-		['Tools is not a JSON list', 'Enter a list in square brackets.', { tools: '{}' }],
-		[
-			'Extra Body is not valid JSON',
-			'Check quotes, commas and braces there. Names and texts stand in double quotes.',
-			{ extraBody: '{ a: 1 }' },
-		],
-		[
-			'Schema Name is not a name',
-			'Use letters, digits, hyphens and underscores, 64 at most.',
-			{ outputFormat: { format: { name: 'my schema', schema: '{ "type": "object" }' } } },
-		],
-		[
-			'Schema is empty',
-			'Enter a JSON Schema that describes the answer.',
-			{ outputFormat: { format: { schema: '{}' } } },
-		],
-	])('%s', async (...row) => {
-		const parameters = createResponse({ options: row[2] });
-		await expectRefusal(row, async () => await harness.textError(parameters));
+	const QUOTES = 'Check quotes, commas and braces there. Names and texts stand in double quotes.';
+	const schema = (format: IDataObject): IDataObject => ({ outputFormat: { format } });
+
+	test.each(
+		rowsOf({
+			'Enter a whole number from 0 on.': [['Max Retries is not a number', { maxRetries: 'many' }]],
+			'Enter a number from 0 on.': [
+				['Temperature is below 0', { temperature: -1 }],
+				['Top P is below 0', { topP: -1 }],
+			],
+			'Enter a whole number from 1 on.': [
+				['Concurrency is below 1', { concurrency: 0 }],
+				['Concurrency is not a whole number', { concurrency: 1.5 }],
+				['Max Output Tokens is below 1', { maxOutputTokens: 0 }],
+				['Max Output Tokens is not a whole number', { maxOutputTokens: 1.5 }],
+			],
+			'Enter a number of seconds above 0.': [
+				['Timeout is 0', { timeout: 0 }],
+				['Idle Timeout is 0', { idleTimeout: 0 }],
+			],
+			'Enter a smaller number of seconds.': [['Timeout is longer than 24 days', { timeout: 3e6 }]],
+			'Enter an object in braces, such as { "seed": 7 }.': [
+				['Metadata is not a JSON object', { metadata: '[1]' }],
+			],
+			'Enter a list in square brackets.': [['Tools is not a JSON list', { tools: '{}' }]],
+			[QUOTES]: [
+				['Extra Body is not valid JSON', { extraBody: '{ a: 1 }' }],
+				['Tool Choice is not valid JSON', { toolChoice: '{\n "type" }' }],
+				['Schema is not valid JSON', schema({ schema: '{ "type" }' })],
+			],
+			'Use letters, digits, hyphens and underscores, 64 at most.': [
+				['Schema Name is not a name', schema({ name: 'my schema', schema: '{ "a": 1 }' })],
+				['Schema Name is not a name', schema({ name: 'a'.repeat(65), schema: '{ "a": 1 }' })],
+			],
+			'Enter a JSON Schema that describes the answer.': [
+				['Schema is empty', schema({ schema: '{}' })],
+			],
+		}),
+	)('%s', async (...row) => {
+		await expectRefusal(row, harness.textError(createResponse({ options: row[2] })));
 	});
 
-	const IMAGE_ADDRESS = 'Enter an address that begins with https:// or data:image/.';
-	const USERS = 'Only a user’s message can hold images and files. Set its role to User.';
-	test.each<[message: string, advice: string, ...messages: IDataObject[]]>([
-		['Messages has no message', 'Add a message for the model to answer to.'],
-		[
-			'Message 2 is empty',
-			'Enter its text, or remove the message.',
-			{ type: 'text', text: 'Hello' },
-			{ type: 'text', text: ' ' },
-		],
-		[
-			'Message 1 is not a text',
-			'Its expression yields an object or a list. Choose one field of it, or use JSON.stringify().',
-			{ type: 'text', text: '={{ [1] }}' },
-		],
-		['Message 1 has the role assistant and an image', USERS, { role: 'assistant', type: 'image' }],
-		['Message 1 has the role system and a file', USERS, { role: 'system', type: 'file' }],
-		['Message 1: Image URL is empty', IMAGE_ADDRESS, { type: 'image', imageSource: 'url' }],
-		[
-			'Message 1: Image URL is no address of an image',
-			IMAGE_ADDRESS,
-			{ type: 'image', imageSource: 'url', imageUrl: 'boat.png' },
-		],
-		[
-			'Message 1: Input Binary Field "page" is not an image but text/plain',
-			'Set the message’s content to File for other files, or choose a field with an image.',
-			{ type: 'image', binaryPropertyNames: 'page' },
-		],
-	])('%s', async (message, advice, ...rows) => {
+	test('Input (JSON) is not valid JSON', async () => {
+		const parameters = createResponse({ inputType: 'json', inputJson: '[{ "role": ]' });
+		await expectRefusal(['Input (JSON) is not valid JSON', QUOTES], harness.textError(parameters));
+	});
+
+	const url = { type: 'image', imageSource: 'url' };
+	test.each(
+		rowsOf({
+			'Add a message for the model to answer to.': [['Messages has no message']],
+			'Enter its text, or remove the message.': [
+				['Message 2 is empty', { type: 'text', text: 'Hello' }, { type: 'text', text: ' ' }],
+			],
+			'Its expression yields an object or a list. Choose one field of it, or use JSON.stringify().':
+				[['Message 1 is not a text', { type: 'text', text: '={{ [1] }}' }]],
+			'Only a user’s message can hold images and files. Set its role to User.': [
+				['Message 1 has the role assistant and an image', { role: 'assistant', type: 'image' }],
+				['Message 1 has the role system and a file', { role: 'system', type: 'file' }],
+			],
+			'Enter an address that begins with https:// or data:image/.': [
+				['Message 1: Image URL is empty', url],
+				['Message 1: Image URL is no address of an image', { ...url, imageUrl: 'boat.png' }],
+			],
+			'Set the message’s content to File for other files, or choose a field with an image.': [
+				[
+					'Message 1: Input Binary Field "page" is not an image but text/plain',
+					{ type: 'image', binaryPropertyNames: 'page' },
+				],
+			],
+		}),
+	)('%s', async (message, advice, ...rows) => {
 		const messages = { message: rows.map((row) => ({ role: 'user', ...row })) };
 		const parameters = createResponse({ inputType: 'messages', messages });
-		const fail = async () => await harness.textError(parameters, { items });
-		await expectRefusal([message, advice, parameters], fail);
+		await expectRefusal([message, advice], harness.textError(parameters, { items }));
 	});
 });
 
 describe('An image or a look at a task is not sent:', () => {
 	const ADDRESS = 'https://pictures.example.com/a.png';
-	const NO_FILE =
-		'Check the name, and that the node before hands on a binary file. An expression may also give the binary data of another node’s item.';
-	const MEGABYTES = 'Enter a number of megabytes above 0.';
 	const files = (imageBinaryPropertyNames: string) =>
 		editImage({ imageSource: 'binary', imageBinaryPropertyNames });
-	const mask = (options: IDataObject) =>
-		editImage({ imageSource: options.maskUrl ? 'url' : 'binary', options });
+	const mask = (maskBinaryPropertyName: string) =>
+		editImage({ imageSource: 'binary', options: { maskBinaryPropertyName } });
+	const maskAt = (maskUrl: string) => editImage({ options: { maskUrl } });
 
-	test.each<Row>([
-		[
-			'Put Output File in Field is empty',
-			'Enter the name of a binary field, such as data.',
-			generateImage({ binaryPropertyName: ' ' }),
-		],
-		['Max File Size is 0', MEGABYTES, generateImage({ options: { maxFileSize: 0 } })],
-		['Max File Size is 0', MEGABYTES, getTask('t', { options: { maxFileSize: '={{ 0 }}' } })],
-		['Image URLs is empty', 'Enter the address of an image.', editImage({ imageUrls: ' ' })],
-		[
-			'Image URLs holds no address of an image at position 2',
-			'Use addresses that begin with https:// or data:image/.',
-			editImage({ imageUrls: `${ADDRESS}\nboat.png` }),
-		],
-		[
-			'Input Binary Field names no binary field',
-			'Enter the name of the input’s binary field, such as data; several are separated by commas.',
-			files(' , '),
-		],
-		['Input Binary Field "x" is not a binary field of the item', NO_FILE, files('x')],
-		['Input Binary Field is neither a name nor binary data', NO_FILE, files('={{ { a: 1 } }}')],
-		[
-			'Input Binary Field "nothing" is empty',
-			'The file has no bytes. Check the node that made it.',
-			files('nothing'),
-		],
-		[
-			'Input Binary Field "page" is not an image',
-			'Its bytes have to be those of a PNG, JPEG, WebP or GIF file, whatever its name says.',
-			files('page'),
-		],
-		[
-			'Mask Binary Field "page" is not a PNG',
-			'A mask is a PNG with an alpha channel, whose transparent parts are edited.',
-			mask({ maskBinaryPropertyName: 'page' }),
-		],
-		[
-			'Mask Binary Field names several',
-			'An edit takes one mask.',
-			mask({ maskBinaryPropertyName: 'data, page' }),
-		],
-		[
-			'Mask URL names several',
-			'An edit takes one mask.',
-			mask({ maskUrl: `${ADDRESS}, ${ADDRESS}` }),
-		],
-	])('%s', async (...row) => {
-		const parameters = row[2];
-		await expectRefusal(row, async () => await harness.imageError(parameters, { items }));
+	test.each(
+		rowsOf({
+			'Enter the name of a binary field, such as data.': [
+				['Put Output File in Field is empty', generateImage({ binaryPropertyName: ' ' })],
+			],
+			'Enter a number of megabytes above 0.': [
+				['Max File Size is 0', generateImage({ options: { maxFileSize: 0 } })],
+				['Max File Size is 0', getTask('t', { options: { maxFileSize: '={{ 0 }}' } })],
+			],
+			'Enter the address of an image.': [['Image URLs is empty', editImage({ imageUrls: ' ' })]],
+			'Use addresses that begin with https:// or data:image/.': [
+				[
+					'Image URLs holds no address of an image at position 2',
+					editImage({ imageUrls: `${ADDRESS}\nboat.png` }),
+				],
+				['Mask URL holds no address of an image at position 1', maskAt('hole')],
+			],
+			'Enter the name of the input’s binary field, such as data; several are separated by commas.':
+				[['Input Binary Field names no binary field', files(' , ')]],
+			'Check the name, and that the node before hands on a binary file. An expression may also give the binary data of another node’s item.':
+				[
+					['Input Binary Field "x" is not a binary field of the item', files('x')],
+					['Input Binary Field is neither a name nor binary data', files('={{ { a: 1 } }}')],
+				],
+			'The file has no bytes. Check the node that made it.': [
+				['Input Binary Field "nothing" is empty', files('nothing')],
+			],
+			'Its bytes have to be those of a PNG, JPEG, WebP or GIF file, whatever its name says.': [
+				['Input Binary Field "page" is not an image', files('page')],
+			],
+			'A mask is a PNG with an alpha channel, whose transparent parts are edited.': [
+				['Mask Binary Field "page" is not a PNG', mask('page')],
+			],
+			'An edit takes one mask.': [
+				['Mask Binary Field names several', mask('data, page')],
+				['Mask URL names several', maskAt(`${ADDRESS}, ${ADDRESS}`)],
+			],
+		}),
+	)('%s', async (...row) => await expectRefusal(row, harness.imageError(row[2]!, { items })));
+});
+
+test('Under Continue each item of Image → Generate names its own bad option, and none is sent', async () => {
+	const rows: Array<[options: IDataObject, message: string]> = [
+		[{ extraBody: { prompt: '' } }, 'Prompt is empty'],
+		[{ size: 'big' }, 'Size is neither auto nor <width>x<height>'],
+		[{ n: 0 }, 'Number of Images is below 1'],
+		[{ n: 'two' }, 'Number of Images is not a number'],
+		[{ pollInterval: 'soon' }, 'Poll Interval is not a number'],
+		[{ pollInterval: 0.5 }, 'Poll Interval is below 1'],
+		[{ maxWait: -1 }, 'Max Wait is below 0'],
+		[{ maxFileSize: -1 }, 'Max File Size is below 0'],
+		[{ timeout: 'x' }, 'Timeout is not a number'],
+		[{ maxRetries: -1 }, 'Max Retries is below 0'],
+	];
+	const names = rows.flatMap(([options]) => Object.keys(options));
+	const options = Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`]));
+	const run = await harness.image(generateImage({ options }), {
+		items: itemsOf(...rows.map(([given]) => given)),
+		onError: 'continueRegularOutput',
 	});
+	expect(run.items.map(({ json, pairedItem }) => [json.error, pairedItem])).toEqual(
+		rows.map(([, message], item) => [message, { item }]),
+	);
+	expect(harness.gateway.count()).toBe(0);
 });

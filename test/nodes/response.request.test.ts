@@ -1,37 +1,25 @@
 import { BinaryDataService } from 'n8n-core';
-import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { drawPicture } from '../../gateway';
-import { readBinary, storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
+import { readBinary } from '../../scripts/engine/index';
 import {
 	byId,
 	createResponse,
+	file,
 	generateImage,
 	itemsOf,
-	startHarness,
-	type Harness,
+	useDisk,
+	useHarness,
 	type RunOptions,
 } from './arrange';
 
-let harness: Harness;
-beforeEach(async () => {
-	await storeBinaryInMemory();
-	harness = await startHarness();
-});
-afterEach(async () => await harness.close());
+const harness = useHarness();
 
 /** Runs the node, item after item, and returns the bodies that it sent. */
 async function sent({ options, ...given }: IDataObject, run?: RunOptions) {
 	const inOrder = { concurrency: 1, ...(options as IDataObject) };
 	await harness.text(createResponse({ ...given, options: inOrder }), run);
-	return harness.gateway.requests.map(({ body }) => body as IDataObject);
-}
-
-/** Runs the node over items that it refuses, and returns their errors. */
-async function refused(given: IDataObject, options: RunOptions) {
-	const onError = 'continueRegularOutput';
-	const { items } = await harness.text(createResponse(given), { onError, ...options });
-	expect(harness.gateway.count()).toBe(0);
-	return items.map(({ json }) => json.error);
+	return harness.bodies('responses');
 }
 
 const BARE = { model: 'aurora-text-1', input: 'Hello there' };
@@ -39,15 +27,14 @@ const BARE = { model: 'aurora-text-1', input: 'Hello there' };
 describe('What Response → Create sends', () => {
 	test('is model and input alone where nothing else is set', async () => {
 		await harness.text(createResponse());
-		const [{ method, path, headers, body } = {}, ...others] = harness.gateway.requests;
-		expect({ method, path, body, others }).toEqual({
-			method: 'POST',
-			path: '/v1/responses',
-			body: BARE,
-			others: [],
-		});
-		expect(headers).toMatchObject({ accept: 'application/json' });
-		expect(headers?.['content-type']).toMatch(/^application\/json/);
+		const headers = {
+			accept: 'application/json',
+			'content-type': expect.stringMatching(/^application\/json/) as string,
+		};
+		expect(harness.gateway.requests).toMatchObject([
+			{ method: 'POST', path: '/v1/responses', headers },
+		]);
+		expect(harness.bodies()).toEqual([BARE]);
 	});
 
 	test('is the prompt to the letter, for the model that was picked from the list', async () => {
@@ -73,15 +60,14 @@ describe('What Response → Create sends', () => {
 	});
 
 	test('may come from the extra body alone', async () => {
-		const extraBody =
-			'{ "model": "aurora-omni-1", "input": [{ "role": "user", "content": "Hi" }] }';
-		expect(await sent({ model: byId(''), prompt: '', options: { extraBody } })).toEqual([
-			{ model: 'aurora-omni-1', input: [{ role: 'user', content: 'Hi' }] },
-		]);
+		const body = { model: 'aurora-omni-1', input: [{ role: 'user', content: 'Hi' }] };
+		const options = { extraBody: JSON.stringify(body) };
+		expect(await sent({ model: byId(''), prompt: '', options })).toEqual([body]);
 	});
 });
 
 describe('An option of Response → Create', () => {
+	const ENCRYPTED = 'reasoning.encrypted_content';
 	const SEARCH = [{ type: 'web_search' }];
 	const TOOL = { type: 'function', name: 'f', parameters: { type: 'object' } };
 	const SCHEMA = { type: 'object', properties: { answer: { type: 'string' } } };
@@ -93,77 +79,48 @@ describe('An option of Response → Create', () => {
 	test('reaches the gateway beside all others', async () => {
 		const stored = await harness.text(createResponse({ options: { store: true } }));
 		const previous = stored.items[0]!.json.id as string;
-		const options = {
-			instructions: 'Be brief',
-			maxOutputTokens: 50,
-			temperature: 0.5,
-			topP: 0.9,
-			reasoningEffort: 'low',
-			reasoningSummary: 'concise',
-			store: false,
-			previousResponseId: previous,
-			...format({ type: 'text' }),
-			tools: JSON.stringify(SEARCH),
-			toolChoice: 'auto',
-			parallelToolCalls: true,
-			metadata: '{ "a": "b" }',
-			include: 'reasoning.encrypted_content, message.output_text.logprobs',
-			truncation: 'disabled',
-			serviceTier: 'priority',
-			extraBody: '{ "user": "42" }',
-			binaryPropertyName: 'data',
-			concurrency: 1,
-			timeout: 100,
-			idleTimeout: 20,
-			maxRetries: 1,
-		};
-		expect(await sent({ options })).toEqual([
-			{ ...BARE, store: true },
-			{
-				...BARE,
-				instructions: 'Be brief',
-				max_output_tokens: 50,
-				temperature: 0.5,
-				top_p: 0.9,
-				reasoning: { effort: 'low', summary: 'concise' },
-				store: false,
-				previous_response_id: previous,
-				text: { format: { type: 'text' } },
-				tools: SEARCH,
-				tool_choice: 'auto',
-				parallel_tool_calls: true,
-				metadata: { a: 'b' },
-				include: ['reasoning.encrypted_content', 'message.output_text.logprobs'],
-				truncation: 'disabled',
-				service_tier: 'priority',
-				user: '42',
-			},
-		]);
+		const rows: Array<[option: string, value: unknown, sent?: object]> = [
+			['instructions', 'Be brief', { instructions: 'Be brief' }],
+			['maxOutputTokens', 50, { max_output_tokens: 50 }],
+			['temperature', 0.5, { temperature: 0.5 }],
+			['topP', 0.9, { top_p: 0.9 }],
+			['reasoningEffort', 'low', { reasoning: { effort: 'low', summary: 'concise' } }],
+			['reasoningSummary', 'concise'],
+			['store', false, { store: false }],
+			['previousResponseId', previous, { previous_response_id: previous }],
+			['outputFormat', { format: { type: 'text' } }, { text: { format: { type: 'text' } } }],
+			['tools', JSON.stringify(SEARCH), { tools: SEARCH }],
+			['toolChoice', 'auto', { tool_choice: 'auto' }],
+			['parallelToolCalls', true, { parallel_tool_calls: true }],
+			['metadata', '{ "a": "b" }', { metadata: { a: 'b' } }],
+			['include', `${ENCRYPTED}, b`, { include: [ENCRYPTED, 'b'] }],
+			['truncation', 'disabled', { truncation: 'disabled' }],
+			['serviceTier', 'priority', { service_tier: 'priority' }],
+			['extraBody', '{ "user": "42" }', { user: '42' }],
+			...['binaryPropertyName', 'concurrency', 'timeout', 'idleTimeout', 'maxRetries'].map(
+				(name): [string, unknown] => [name, 1],
+			),
+		];
+		const options = Object.fromEntries(rows.map(([name, value]) => [name, value])) as IDataObject;
+		const expected = Object.assign({}, BARE, ...rows.map(([, , body]) => body)) as object;
+		expect(await sent({ options })).toEqual([{ ...BARE, store: true }, expected]);
 	});
 
+	const json = format({ type: 'json_object' }).outputFormat;
+	const schema = JSON.stringify(SCHEMA);
+	const over = { topP: 0.5, ...format({ type: 'text' }) };
 	test.each<[string, IDataObject, object]>([
-		[
-			'a 0 and a number as text',
-			{ temperature: 0, topP: '={{ "0.5" }}' },
-			{ temperature: 0, top_p: 0.5 },
-		],
+		['a 0', { temperature: 0 }, { temperature: 0 }],
+		['a number as text', { topP: '={{ "0.5" }}' }, { top_p: 0.5 }],
 		['what is switched off', { parallelToolCalls: false }, { parallel_tool_calls: false }],
 		['a part of Reasoning', { reasoningEffort: 'low' }, { reasoning: { effort: 'low' } }],
 		['a list of an expression', { include: '={{ ["a.b"] }}' }, { include: ['a.b'] }],
 		['nothing', { metadata: '{}', tools: ' [] ', include: ' , ', toolChoice: ' ' }, {}],
-		[
-			'any JSON as output',
-			format({ type: 'json_object' }),
-			{ text: { format: { type: 'json_object' } } },
-		],
-		[
-			'a schema',
-			format({ type: 'json_schema', name: 'reply', schema: JSON.stringify(SCHEMA), strict: false }),
-			sentSchema('reply', false),
-		],
+		['any JSON as output', { outputFormat: json }, { text: json }],
+		['a schema', format({ name: 'reply', schema, strict: false }), sentSchema('reply', false)],
 		[
 			'an extra body over it',
-			{ topP: 0.5, ...format({ type: 'text' }), extraBody: '{ "top_p": 0.1, "text": { "a": 1 } }' },
+			{ ...over, extraBody: '{ "top_p": 0.1, "text": { "a": 1 } }' },
 			{ top_p: 0.1, text: { format: { type: 'text' }, a: 1 } },
 		],
 	])('sends %s, and nothing else', async (_name, options, expected) => {
@@ -197,43 +154,17 @@ describe('An option of Response → Create', () => {
 
 	test('names a tool by a word, by its function or as JSON', async () => {
 		const tools = JSON.stringify([...SEARCH, TOOL]);
-		const options = { tools, toolChoice: '={{ $json.choice }}' };
 		const [tool] = SEARCH;
 		const choices = ['none', ' required ', 'f', JSON.stringify(tool), tool];
 		const items = itemsOf(...choices.map((choice) => ({ choice })));
-		const chosen = (await sent({ options }, { items })).map((body) => body.tool_choice);
+		const bodies = await sent({ options: { tools, toolChoice: '={{ $json.choice }}' } }, { items });
+		const chosen = bodies.map(({ tool_choice }) => tool_choice);
 		expect(chosen).toEqual(['none', 'required', { type: 'function', name: 'f' }, tool, tool]);
-	});
-
-	test('is refused by its name before anything is sent', async () => {
-		const options = {
-			topP: '={{ $json.topP }}',
-			maxOutputTokens: '={{ $json.tokens }}',
-			toolChoice: '={{ $json.choice }}',
-			...format({ schema: '={{ $json.schema ?? { a: 1 } }}', name: '={{ $json.name ?? "a" }}' }),
-		};
-		const items = itemsOf(
-			{ topP: -1 },
-			{ tokens: 0 },
-			{ tokens: 1.5 },
-			{ choice: '{\n "type" }' },
-			{ schema: '{ "type" }' },
-			{ name: 'a'.repeat(65) },
-		);
-		expect(await refused({ options }, { items })).toEqual([
-			'Top P is below 0',
-			'Max Output Tokens is below 1',
-			'Max Output Tokens is not a whole number',
-			expect.stringMatching(/^Tool Choice is not valid JSON: .*position 10/),
-			expect.stringMatching(/^Schema is not valid JSON: .*position 9/),
-			'Schema Name is not a name',
-		]);
 	});
 });
 
 test('Input (JSON) may be a list as text or from an expression, or a text', async () => {
 	const list = [
-		{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Weather?' }] },
 		{ type: 'function_call', call_id: 'c1', name: 'get_weather', arguments: '{}' },
 		{ type: 'function_call_output', call_id: 'c1', output: 'Rain' },
 	];
@@ -241,44 +172,28 @@ test('Input (JSON) may be a list as text or from an expression, or a text', asyn
 	const given = { inputType: 'json', inputJson: '={{ $json.input }}' };
 	const bodies = await sent(given, { items });
 	expect(bodies.map(({ input }) => input)).toEqual([list, list, 'Just words']);
-
-	harness.gateway.requests.length = 0;
-	expect(await refused(given, { items: itemsOf({ input: '[{ "role": ]' }) })).toEqual([
-		expect.stringMatching(/^Input \(JSON\) is not valid JSON: /),
-	]);
 });
 
 describe('Messages', () => {
 	const BOAT = drawPicture({ prompt: 'boat', index: 0, width: 24, height: 16 });
 	const SHIP = drawPicture({ prompt: 'ship', index: 0, width: 24, height: 16 });
 	const PDF = Buffer.from('%PDF-1.4 a report');
-
-	const file = (bytes: Buffer, fileName: string, mimeType: string): IBinaryData => ({
-		data: bytes.toString('base64'),
-		fileName,
-		mimeType,
-	});
 	const BINARY = {
-		data: file(BOAT, 'boat.png', 'image/png'),
-		ship: file(SHIP, 'ship.png', 'image/png'),
+		data: file(BOAT, 'boat.png'),
+		ship: file(SHIP, 'ship.png'),
 		report: file(PDF, 'report.pdf', 'application/octet-stream'),
 	};
-	const ITEMS: INodeExecutionData[] = [{ json: { field: 'ship' }, binary: BINARY }];
+	const ITEMS = [{ json: { field: 'ship' }, binary: BINARY }];
 
 	const rows = (...message: IDataObject[]) => ({ inputType: 'messages', messages: { message } });
-	const image = (binaryPropertyNames: string): IDataObject => ({
+	const image = (binaryPropertyNames?: string): IDataObject => ({
 		role: 'user',
 		type: 'image',
-		binaryPropertyNames,
+		...(binaryPropertyNames !== undefined && { binaryPropertyNames }),
 	});
 	const dataUrl = (bytes: Buffer, type = 'image/png') =>
 		`data:${type};base64,${bytes.toString('base64')}`;
-	/** A part that shows an image. */
-	const seen = (url: Buffer | string, detail?: string) => ({
-		type: 'input_image',
-		image_url: typeof url === 'string' ? url : dataUrl(url),
-		...(detail && { detail }),
-	});
+	const [boat, ship] = [dataUrl(BOAT), dataUrl(SHIP)];
 
 	test('of text are sent in their order, each with its role', async () => {
 		const conversation = [
@@ -297,28 +212,34 @@ describe('Messages', () => {
 	});
 
 	test('hold images and files of the item, and images at an address, with a text before', async () => {
-		const imageUrl = 'https://pictures.example.com/boat.png';
+		const url = 'https://pictures.example.com/boat.png';
 		const given = rows(
-			{ role: 'user', type: 'image', text: 'What is this?', detail: 'low' },
+			{ ...image(), text: 'What is this?', detail: 'low' },
 			{ ...image('ship, data'), text: ' ', detail: 'high' },
-			{ role: 'user', type: 'image', imageSource: 'url', imageUrl: ` ${imageUrl} ` },
-			{ role: 'user', type: 'image', imageSource: 'url', imageUrl: dataUrl(BOAT) },
+			{ ...image(), imageSource: 'url', imageUrl: ` ${url} ` },
+			{ ...image(), imageSource: 'url', imageUrl: boat },
 			{ role: 'user', type: 'file', text: 'Sum up', fileBinaryPropertyNames: 'report' },
 			{ role: 'user', type: 'file' },
 		);
-		const [body] = await sent(given, { items: ITEMS });
-		const document = {
+		const seen = (image_url: string, detail: string) => ({
+			type: 'input_image',
+			image_url,
+			detail,
+		});
+		const asked = (text: string) => ({ type: 'input_text', text });
+		const read = (filename: string, file_data: string) => ({
 			type: 'input_file',
-			filename: 'report.pdf',
-			file_data: dataUrl(PDF, 'application/pdf'),
-		};
+			filename,
+			file_data,
+		});
+		const [body] = await sent(given, { items: ITEMS });
 		expect((body?.input as IDataObject[]).map(({ content }) => content)).toEqual([
-			[{ type: 'input_text', text: 'What is this?' }, seen(BOAT, 'low')],
-			[seen(SHIP, 'high'), seen(BOAT, 'high')],
-			[seen(imageUrl, 'auto')],
-			[seen(dataUrl(BOAT), 'auto')],
-			[{ type: 'input_text', text: 'Sum up' }, document],
-			[{ type: 'input_file', filename: 'boat.png', file_data: dataUrl(BOAT) }],
+			[asked('What is this?'), seen(boat, 'low')],
+			[seen(ship, 'high'), seen(boat, 'high')],
+			[seen(url, 'auto')],
+			[seen(boat, 'auto')],
+			[asked('Sum up'), read('report.pdf', dataUrl(PDF, 'application/pdf'))],
+			[read('boat.png', boat)],
 		]);
 	});
 
@@ -337,59 +258,37 @@ describe('Messages', () => {
 			image('={{ $("Input").item.binary.data }}'),
 		);
 		const [body] = await sent(given, { items: ITEMS });
-		const [boat, ship] = [dataUrl(BOAT), dataUrl(SHIP)];
 		expect(imagesOf(body)).toEqual([[ship], [boat, ship], [ship], [boat, ship], [boat]]);
 	});
 
 	test('find files in the JSON of their own item, where n8n keeps them there', async () => {
 		const given = rows(image('photos.one'), image('={{ $json.photos.one }}'));
-		const items = [BINARY.data, BINARY.ship].map((one) => ({
-			json: { photos: { one: { ...one } } },
-		}));
+		const items = itemsOf(
+			{ photos: { one: { ...BINARY.data } } },
+			{ photos: { one: { ...BINARY.ship } } },
+		);
 		const bodies = await sent(given, { binaryMode: 'combined', items });
-		const [boat, ship] = [dataUrl(BOAT), dataUrl(SHIP)];
 		expect(bodies.map(imagesOf)).toEqual([
 			[[boat], [boat]],
 			[[ship], [ship]],
 		]);
 	});
 
-	test.each<['separate' | 'combined', string[]]>([
-		['separate', ['data', '={{ $binary.data }}', '={{ $("Input").item.binary.data }}']],
-		['combined', ['data']],
-	])('read a file on disk in pieces, each time once (%s)', async (binaryMode, references) => {
-		const storage = await storeBinaryOnDisk();
-		try {
-			const { items } = await harness.image(generateImage());
-			const data = items[0]!.binary!.data!;
-			expect(data.id).toMatch(/^filesystem/);
-			const url = dataUrl(await readBinary(data));
+	describe('of files on disk', () => {
+		useDisk();
+		afterEach(() => jest.restoreAllMocks());
+
+		test('read each in pieces, once', async () => {
+			const { binary } = (await harness.image(generateImage())).items[0]!;
+			const url = dataUrl(await readBinary(binary?.data));
 			const streams = jest.spyOn(BinaryDataService.prototype, 'getAsStream');
 			const buffers = jest.spyOn(BinaryDataService.prototype, 'getAsBuffer');
-			harness.gateway.requests.length = 0;
-			const item =
-				binaryMode === 'combined'
-					? { json: { data: { ...data } } }
-					: { json: {}, binary: { data } };
-			const [body] = await sent(rows(...references.map(image)), { binaryMode, items: [item] });
-
-			expect(imagesOf(body)).toEqual(references.map(() => [url]));
-			expect(streams).toHaveBeenCalledTimes(references.length);
+			const names = ['data', '={{ $binary.data }}', '={{ $("Input").item.binary.data }}'];
+			const given = rows(...names.map((name) => image(name)));
+			const [body] = await sent(given, { items: [{ json: {}, binary }] });
+			expect(imagesOf(body)).toEqual([[url], [url], [url]]);
+			expect(streams).toHaveBeenCalledTimes(3);
 			expect(buffers).not.toHaveBeenCalled();
-		} finally {
-			jest.restoreAllMocks();
-			await storage.remove();
-		}
+		});
 	});
-
-	test.each(['separate', 'combined'] as const)(
-		'name the row whose file is not there (%s)',
-		async (binaryMode) => {
-			const missing = { role: 'user', type: 'file', fileBinaryPropertyNames: 'none' };
-			const given = rows({ text: 'Hello' }, missing);
-			expect(await refused(given, { items: ITEMS, binaryMode })).toEqual([
-				'Message 2: Input Binary Field "none" is not a binary field of the item',
-			]);
-		},
-	);
 });

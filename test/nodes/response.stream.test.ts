@@ -7,19 +7,16 @@ import {
 	itemsOf,
 	numbered,
 	shown,
-	startHarness,
+	useHarness,
 	type Harness,
 } from './arrange';
 
-let harness: Harness;
-beforeEach(async () => {
-	harness = await startHarness();
-});
-afterEach(async () => await harness.close());
+const harness = useHarness();
 
 const streamed = (given: IDataObject = {}) => createResponse({ stream: true, ...given });
 
 const BODY = { model: 'aurora-text-1', input: 'Hello there' };
+const FAILED = 'The model’s response failed: The model failed on purpose.';
 
 /** An item's JSON without what differs from run to run. */
 const comparable = (json: IDataObject | undefined) => ({ ...json, id: '', request_id: '' });
@@ -29,14 +26,23 @@ const event = (type: string, fields: object = {}) =>
 const delta = (text: string) =>
 	event('response.output_text.delta', { output_index: 0, delta: text });
 
+/** Answers with a stream that begins like this. */
+function streamWith(begin: string, then: (res: ServerResponse, gone: AbortSignal) => unknown) {
+	harness.gateway.settings.intercept = ({ res, gone }) => ({
+		kind: 'take',
+		write: async () => {
+			res.writeHead(200, { 'Content-Type': 'text/event-stream' });
+			await new Promise<void>((done) => res.write(begin, () => done()));
+			await then(res, gone);
+		},
+	});
+}
+
 describe('A streamed response', () => {
 	test('asks for a stream and gives the same item, and no chunk to a caller that takes none', async () => {
 		const whole = await harness.text(createResponse());
 		const run = await harness.text(streamed());
-		expect(harness.gateway.requests.map(({ body }) => body)).toEqual([
-			BODY,
-			{ ...BODY, stream: true },
-		]);
+		expect(harness.bodies()).toEqual([BODY, { ...BODY, stream: true }]);
 		expect(harness.gateway.requests[1]?.headers.accept).toBe('text/event-stream, application/json');
 		expect(comparable(run.items[0]?.json)).toEqual(comparable(whole.items[0]?.json));
 		expect(run.items[0]?.pairedItem).toEqual({ item: 0 });
@@ -46,35 +52,20 @@ describe('A streamed response', () => {
 	test('gives the final response untouched where Simplify is off', async () => {
 		const whole = await harness.text(createResponse({ simplify: false }));
 		const run = await harness.text(streamed({ simplify: false }));
-		expect(Object.keys(run.items[0]!.json).sort()).toEqual(
-			Object.keys(whole.items[0]!.json).sort(),
-		);
-		expect(run.items[0]?.json).toMatchObject({ object: 'response', status: 'completed' });
+		const [json, other] = [run, whole].map(({ items }) => items[0]!.json);
+		expect(Object.keys(json!).sort()).toEqual(Object.keys(other!).sort());
+		expect(json).toMatchObject({ object: 'response', status: 'completed' });
 	});
 
 	test('that goes on for too long ends at Timeout, with its text in the error', async () => {
 		harness.gateway.settings.deltaMs = 10_000;
 		const given = { prompt: '[[words:50]] Hi', options: { timeout: 45 } };
-		const run = await harness.textError(streamed(given));
-		expect(run.error.message).toMatch(/^The answer was not complete within 45 s/);
-		expect(shown(run).description).toMatch(/may have been executed and charged/);
-		const details = { retryable: false, partial_text: expect.stringMatching(/^w1/) as string };
-		expect(shown(run).context.details).toMatchObject(details);
-		expect(harness.gateway.count()).toBe(1);
-	});
-
-	test('that breaks off is an error with the text so far', async () => {
-		harness.gateway.settings.intercept = ({ res }) => ({
-			kind: 'take',
-			write: async () => {
-				res.writeHead(200, { 'Content-Type': 'text/event-stream' });
-				await new Promise<void>((done) => res.write(delta('Once upon'), () => done()));
-				res.destroy();
-			},
+		const partial_text = expect.stringMatching(/^w1/) as string;
+		expect(shown(await harness.textError(streamed(given)))).toMatchObject({
+			message: expect.stringMatching(/^The answer was not complete within 45 s/) as string,
+			description: expect.stringMatching(/may have been executed and charged/) as string,
+			context: { details: { retryable: false, partial_text } },
 		});
-		const run = await harness.textError(streamed());
-		expect(run.error.message).toMatch(/^The connection was lost in the middle of the answer/);
-		expect(shown(run).context.details?.partial_text).toBe('Once upon');
 		expect(harness.gateway.count()).toBe(1);
 	});
 
@@ -83,14 +74,11 @@ describe('A streamed response', () => {
 			streamed({ prompt: '={{ $json.say }} [[words:20]]', options: { concurrency: 1 } }),
 			{ items: itemsOf({ say: '[[fail]]' }, { say: 'Hi' }), onError: 'continueRegularOutput' },
 		);
-		expect(items[0]).toMatchObject({
-			json: {
-				error: 'The model’s response failed: The model failed on purpose.',
-				error_details: { code: 'server_error', partial_text: 'w1 w2 w3' },
-			},
-			pairedItem: { item: 0 },
-		});
-		expect(items[1]?.json.text).toMatch(/^w1 .* w20$/);
+		const error_details = { code: 'server_error', partial_text: 'w1 w2 w3' };
+		expect(items).toMatchObject([
+			{ json: { error: FAILED, error_details }, pairedItem: { item: 0 } },
+			{ json: { text: expect.stringMatching(/^w1 .* w20$/) as string } },
+		]);
 	});
 });
 
@@ -99,57 +87,45 @@ describe('The connection of a stream', () => {
 	 * Begins a stream that falls silent.
 	 * @returns what settles when its connection is closed
 	 */
-	function fallSilent(begun: (res: ServerResponse) => void = () => {}): Promise<void> {
-		return new Promise<void>((resolve) => {
-			harness.gateway.settings.intercept = ({ res, gone }) => ({
-				kind: 'take',
-				write: async () => {
-					gone.addEventListener('abort', () => resolve(), { once: true });
-					res.writeHead(200, { 'Content-Type': 'text/event-stream' });
-					await new Promise<void>((done) => res.write(delta('Once'), () => done()));
-					begun(res);
-					await harness.time.gateway.sleep(3600_000, gone);
-				},
-			});
-		});
-	}
+	const fallSilent = async (begun: (res: ServerResponse) => void = () => {}) =>
+		await new Promise<void>((resolve) =>
+			streamWith(delta('Once'), async (res, gone) => {
+				gone.addEventListener('abort', () => resolve(), { once: true });
+				begun(res);
+				await harness.time.gateway.sleep(3600_000, gone);
+			}),
+		);
 
 	test('is closed by a cancel at once, in the middle of a silence', async () => {
 		const closed = fallSilent();
-		const before = harness.time.now();
 		const signal = canceledAfter(harness.time, 12_000);
 		const options = { timeout: 3000, idleTimeout: 3000 };
 		const run = await harness.textError(streamed({ options }), { signal });
 		expect(run.error.message).toMatch(/^The execution was canceled/);
-		expect(harness.time.now() - before).toBeLessThanOrEqual(13_000);
+		expect(harness.seconds()).toBeLessThanOrEqual(13);
 		expect(harness.gateway.count()).toBe(1);
 		await closed;
 	});
 
 	test('that was given up by Idle Timeout is closed at the next byte', async () => {
-		let reply: ServerResponse | undefined;
+		let answer: ServerResponse | undefined;
 		const closed = fallSilent((res) => {
-			reply = res;
+			answer = res;
 		});
 		const run = await harness.textError(streamed({ options: { idleTimeout: 20 } }));
 		expect(run.error.message).toMatch(/^Nothing arrived for 20 s/);
-		reply?.write(': ping\n\n');
+		answer?.write(': ping\n\n');
 		await closed;
 	});
 
 	test('is closed after an error event, though the gateway goes on', async () => {
 		let left = false;
-		harness.gateway.settings.intercept = ({ res, gone }) => ({
-			kind: 'take',
-			write: async () => {
-				res.writeHead(200, { 'Content-Type': 'text/event-stream' });
-				res.write(delta('Once') + event('error', { message: 'Enough' }));
-				while (!gone.aborted) {
-					res.write(': go on\n\n');
-					await new Promise(setImmediate);
-				}
-				left = true;
-			},
+		streamWith(delta('Once') + event('error', { message: 'Enough' }), async (res, gone) => {
+			while (!gone.aborted) {
+				res.write(': go on\n\n');
+				await new Promise(setImmediate);
+			}
+			left = true;
 		});
 		const run = await harness.textError(streamed());
 		expect(run.error.message).toBe('The model’s response failed: Enough');
@@ -165,6 +141,8 @@ describe('In an execution that streams to its caller', () => {
 		chunks.map(({ metadata, type, content }) =>
 			[metadata.itemIndex, type, content].filter((part) => part !== undefined).join(' '),
 		);
+
+	const textOf = (chunks: Chunks) => chunks.map(({ content }) => content ?? '').join('');
 
 	/** Makes the gateway take its time over each piece, by item. */
 	function atSpeeds(pauseMs: (n: number) => number, before?: (piece: string) => void) {
@@ -185,51 +163,42 @@ describe('In an execution that streams to its caller', () => {
 	test('the text is there before its end is, whether Stream is on or not', async () => {
 		const record = newRecord();
 		let heard = '';
-		atSpeeds(
-			() => 100,
-			(piece) => {
-				if (piece.startsWith('event: response.completed')) {
-					heard = record.chunks.map(({ content }) => content ?? '').join('');
-				}
-			},
-		);
+		const hear = (piece: string) => {
+			if (piece.startsWith('event: response.completed')) heard = textOf(record.chunks);
+		};
+		atSpeeds(() => 100, hear);
 		const off = await harness.text(createResponse(), { streaming: true, record });
 		expect(heard).toBe('You said: Hello there');
 		const on = await harness.text(streamed(), { streaming: true });
 		expect(listed(on.chunks)).toEqual(listed(off.chunks));
 		expect(comparable(on.items[0]?.json)).toEqual(comparable(off.items[0]?.json));
-		const stream = { ...BODY, stream: true };
-		expect(harness.gateway.requests.map(({ body }) => body)).toEqual([stream, stream]);
+		expect(harness.bodies()).toEqual(Array(2).fill({ ...BODY, stream: true }));
 	});
 
 	test('items at different speeds speak one after the other, and the output is in order', async () => {
 		atSpeeds((n) => [900, 10, 400, 100, 10, 600][n] ?? 0);
-		const run = await harness.text(createResponse({ prompt: '=Tell me of number {{ $json.n }}' }), {
-			items: numbered(6),
-			streaming: true,
-		});
-
-		const said = (n: number) => `You said: Tell me of number ${n}`;
-		expect(run.items.map(({ json, pairedItem }) => [json.text, pairedItem])).toEqual(
-			[0, 1, 2, 3, 4, 5].map((item) => [said(item), { item }]),
+		const { items, chunks } = await harness.text(
+			createResponse({ prompt: '=Tell me of number {{ $json.n }}' }),
+			{ items: numbered(6), streaming: true },
 		);
-		const lines = listed(run.chunks);
-		for (let n = 0, at = 0; n < 6; n++) {
-			const mine = lines.filter((line) => line.startsWith(`${n} `));
-			expect(lines.slice(at, at + mine.length)).toEqual(mine);
-			expect(mine[0]).toBe(`${n} begin`);
-			expect(mine.at(-1)).toBe(`${n} end`);
-			const pieces = mine.slice(1, -1).map((line) => line.slice(`${n} item `.length));
-			expect(pieces.length).toBeGreaterThan(3);
-			expect(pieces.join('')).toBe(said(n));
-			at += mine.length;
+		const said = [0, 1, 2, 3, 4, 5].map((n) => `You said: Tell me of number ${n}`);
+		expect(items).toMatchObject(
+			said.map((text, item) => ({ json: { text }, pairedItem: { item } })),
+		);
+		const of = (n: number) => chunks.filter(({ metadata }) => metadata.itemIndex === n);
+		expect(chunks).toEqual(said.flatMap((_text, n) => of(n)));
+		for (const [n, text] of said.entries()) {
+			const lines = listed(of(n));
+			expect(lines.length).toBeGreaterThan(5);
+			expect([lines[0], lines.at(-1)]).toEqual([`${n} begin`, `${n} end`]);
+			expect(textOf(of(n))).toBe(text);
 		}
 	});
 
 	test('each item begins and ends once, failed ones with an error between', async () => {
 		const prompts = ['A', '[[error]] x', '', '[[bad-json]] x', '[[status:403]] x', 'B'];
 		const outputFormat = { format: { type: 'json_object' } };
-		const run = await harness.text(
+		const { items, chunks } = await harness.text(
 			createResponse({ prompt: '={{ $json.say }}', options: { concurrency: 4, outputFormat } }),
 			{
 				items: itemsOf(...prompts.map((say) => ({ say }))),
@@ -237,16 +206,16 @@ describe('In an execution that streams to its caller', () => {
 				onError: 'continueRegularOutput',
 			},
 		);
-		const errors = run.items.map(({ json }) => json.error as string | undefined);
+		const errors = items.map(({ json }) => json.error as string | undefined);
 		expect(errors).toEqual([
 			undefined,
-			'The model’s response failed: The model failed on purpose.',
+			FAILED,
 			'Prompt is empty',
 			'The model’s answer is not JSON: { "answer":',
 			expect.stringMatching(/^The gateway does not permit this \(HTTP 403\)/),
 			undefined,
 		]);
-		expect(listed(run.chunks).filter((line) => !/^\d item/.test(line))).toEqual(
+		expect(listed(chunks).filter((line) => !/^\d item/.test(line))).toEqual(
 			errors.flatMap((error, n) => [
 				`${n} begin`,
 				...(error === undefined ? [] : [`${n} error ${error}`]),
@@ -257,31 +226,23 @@ describe('In an execution that streams to its caller', () => {
 
 	test('a failure that ends the node is told to the caller once, after the text', async () => {
 		const record = newRecord();
-		const run = await harness.textError(createResponse({ prompt: '[[error]] [[words:9]] x' }), {
-			streaming: true,
-			record,
-		});
-		expect(run.error.message).toBe('The model’s response failed: The model failed on purpose.');
+		const given = createResponse({ prompt: '[[error]] [[words:9]] x' });
+		const { error } = await harness.textError(given, { streaming: true, record });
+		expect(error.message).toBe(FAILED);
 		const lines = listed(record.chunks);
 		expect(lines.slice(0, 2)).toEqual(['0 begin', expect.stringMatching(/^0 item w1/)]);
-		expect(lines.filter((line) => line.startsWith('0 error'))).toHaveLength(1);
-		expect(lines.slice(-2)).toEqual([`0 error ${run.error.message}`, '0 end']);
+		const rest = lines.filter((line) => !line.startsWith('0 item'));
+		expect(rest).toEqual(['0 begin', `0 error ${FAILED}`, '0 end']);
+		expect(lines.slice(-2)).toEqual(rest.slice(-2));
 	});
 
 	test('an empty piece is passed over, and a refusal is passed on', async () => {
-		const run = await harness.text(createResponse({ prompt: '[[refuse]] x' }), { streaming: true });
-		expect(run.chunks.map(({ content }) => content ?? '').join('')).toBe(
-			'I cannot help with that.',
-		);
-		harness.gateway.settings.intercept = ({ res }) => ({
-			kind: 'take',
-			write: async () => {
-				res.writeHead(200, { 'Content-Type': 'text/event-stream' });
-				const response = { id: 'r1', status: 'completed', output: [] };
-				res.end(delta('') + delta('Hi') + event('response.completed', { response }));
-				await Promise.resolve();
-			},
-		});
+		const refused = createResponse({ prompt: '[[refuse]] x' });
+		const { chunks } = await harness.text(refused, { streaming: true });
+		expect(textOf(chunks)).toBe('I cannot help with that.');
+		const response = { id: 'r1', status: 'completed', output: [] };
+		const end = event('response.completed', { response });
+		streamWith(delta('') + delta('Hi') + end, (res) => res.end());
 		const next = await harness.text(createResponse(), { streaming: true });
 		expect(listed(next.chunks)).toEqual(['0 begin', '0 item Hi', '0 end']);
 	});
@@ -291,7 +252,7 @@ describe('In an execution that streams to its caller', () => {
 		record.chunks.push = () => {
 			throw new Error('The caller has left');
 		};
-		const run = await harness.text(createResponse(), { streaming: true, record });
-		expect(run.items[0]?.json.text).toBe('You said: Hello there');
+		const { items } = await harness.text(createResponse(), { streaming: true, record });
+		expect(items[0]?.json.text).toBe('You said: Hello there');
 	});
 });
