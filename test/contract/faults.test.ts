@@ -42,9 +42,7 @@ interface Row {
 	seen: (own: Answer) => object;
 }
 
-const headers = (name: string, value: string | string[]) => () => ({
-	headers: { [name]: value },
-});
+const headers = (name: string, value: string | string[]) => () => ({ headers: { [name]: value } });
 const body = (pattern: RegExp) => () => ({ text: expect.stringMatching(pattern) as string });
 
 /*

@@ -19,11 +19,7 @@ const read = (
 	body: Failure | 'right',
 	stream: Failure | 'right',
 	file: Failure | 'right',
-): Expected => ({
-	...at(['models', 'generate'], body),
-	stream,
-	download: file,
-});
+): Expected => ({ ...at(['models', 'generate'], body), stream, download: file });
 
 const LOST = 'The connection to the gateway was lost before its answer was here';
 
@@ -122,10 +118,7 @@ const silentRows = rowsFor('Connections', SILENT_FAULTS, {
 	'headers, then silence': silent(silentStream()),
 	'half a body, then silence': silent(silentStream(HALF)),
 }).map(
-	(each): Row => ({
-		...each,
-		timeouts: each.name === 'never an answer' ? 'all' : 'wholeBodies',
-	}),
+	(each): Row => ({ ...each, timeouts: each.name === 'never an answer' ? 'all' : 'wholeBodies' }),
 );
 
 const address = (

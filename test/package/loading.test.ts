@@ -59,10 +59,7 @@ describe("n8n's own loader, on the installed package", () => {
 		expect(node(name)).toMatchObject({
 			version: 1,
 			communityNodePackageVersion: manifest.version,
-			codex: {
-				categories: ['AI'],
-				resources: { primaryDocumentation: [{ url: manifest.homepage }] },
-			},
+			codex: { categories: ['AI'] },
 		});
 		expect(node(name).codex?.alias?.length).toBeGreaterThan(5);
 		expectIcons(node(name));
@@ -127,25 +124,12 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 
 	it('shows the chat model, which says what it needs as soon as it is used', async () => {
 		const options = built('LmChatModelAccess', { model: byId('aurora-text-1') });
-		const prepared = prepareNode(options);
-		const { workflow, additionalData, runExecutionData } = prepared;
+		const { node, workflow, additionalData, runExecutionData } = prepareNode(options);
 		const context = new SupplyDataContext(
-			workflow,
-			prepared.node,
-			additionalData,
-			'manual',
-			runExecutionData,
-			0,
-			[],
-			{},
-			'ai_languageModel',
-			{ node: prepared.node, data: {}, source: null },
-			[],
-		);
-		const supplying = (options.node as INodeType).supplyData?.call(
-			context as ISupplyDataFunctions,
-			0,
-		);
+			...([workflow, node, additionalData, 'manual', runExecutionData, 0, [], {}] as const),
+			...(['ai_languageModel', { node, data: {}, source: null }, []] as const),
+		) as ISupplyDataFunctions;
+		const supplying = (options.node as INodeType).supplyData?.call(context, 0);
 		await expect(supplying).rejects.toMatchObject({
 			message: 'Model Access Chat Model needs n8n 2.16 or newer',
 			description: expect.stringContaining('Update n8n.') as string,
