@@ -124,9 +124,8 @@ describe('Faults happen', () => {
 		expect(status).toBe(307);
 		await client.download(String(headers.location), { key: 'active' });
 		const authorization = expect.stringMatching(/^Bearer mak/) as string;
-		expect(elsewhere.seen).toMatchObject([
-			{ path: '/taken?from=here', headers: { authorization } },
-		]);
+		const taken = { path: '/taken?from=here', headers: { authorization } };
+		expect(elsewhere.seen).toMatchObject([taken]);
 	});
 
 	test('"a stream in pieces of one byte" comes in many pieces', async () => {

@@ -1,13 +1,17 @@
 import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
-import { bytes, completed, delta, event, message, outcome, streaming } from './recorded-streams';
+import {
+	bytes,
+	completed,
+	delta,
+	event,
+	inChunks,
+	message,
+	outcome,
+	streaming,
+} from './recorded-streams';
 
 const DIGITS = '0123456789';
-
-/** Bytes in chunks as a socket brings them. */
-function* inChunks(whole: Uint8Array, size = 16_384) {
-	for (let at = 0; at < whole.length; at += size) yield whole.subarray(at, at + size);
-}
 
 /** Deltas that hold 10 characters each, and an end. */
 function* deltas(count: number) {

@@ -37,6 +37,11 @@ export const message = (...texts: string[]) => ({
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
+/** Bytes in chunks as a socket brings them. */
+export function* inChunks(whole: Uint8Array, size = 16_384) {
+	for (let at = 0; at < whole.length; at += size) yield whole.subarray(at, at + size);
+}
+
 /** The bytes of a text, one in a chunk. */
 export const oneByOne = (text: string): Uint8Array[] =>
 	Array.from(bytes(text), (byte) => Uint8Array.of(byte));
