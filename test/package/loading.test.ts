@@ -125,11 +125,24 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 	it('shows the chat model, which says what it needs as soon as it is used', async () => {
 		const options = built('LmChatModelAccess', { model: byId('aurora-text-1') });
 		const { node, workflow, additionalData, runExecutionData } = prepareNode(options);
+		const executeData = { node, data: {}, source: null };
 		const context = new SupplyDataContext(
-			...([workflow, node, additionalData, 'manual', runExecutionData, 0, [], {}] as const),
-			...(['ai_languageModel', { node, data: {}, source: null }, []] as const),
-		) as ISupplyDataFunctions;
-		const supplying = (options.node as INodeType).supplyData?.call(context, 0);
+			workflow,
+			node,
+			additionalData,
+			'manual',
+			runExecutionData,
+			0,
+			[],
+			{},
+			'ai_languageModel',
+			executeData,
+			[],
+		);
+		const supplying = (options.node as INodeType).supplyData?.call(
+			context as ISupplyDataFunctions,
+			0,
+		);
 		await expect(supplying).rejects.toMatchObject({
 			message: 'Model Access Chat Model needs n8n 2.16 or newer',
 			description: expect.stringContaining('Update n8n.') as string,

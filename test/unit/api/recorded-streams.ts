@@ -141,13 +141,12 @@ export async function recordStreams(): Promise<Array<[string, string]>> {
 	const gateway = await startGateway();
 	try {
 		const streams: Array<[string, string]> = [];
+		const authorization = `Bearer ${gateway.keys.active}`;
+		const headers = { authorization, 'content-type': 'application/json' };
 		for (const [name, request] of Object.entries(REQUESTS)) {
 			const reply = await fetch(`${gateway.baseUrl}/responses`, {
 				method: 'POST',
-				headers: {
-					Authorization: `Bearer ${gateway.keys.active}`,
-					'Content-Type': 'application/json',
-				},
+				headers,
 				body: JSON.stringify({ model: 'aurora-omni-1', stream: true, ...request }),
 			});
 			if (reply.status !== 200) throw new Error(`${name}: ${await reply.text()}`);
