@@ -220,10 +220,9 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		const run = await runExample(file);
 		const summary = 'Since yesterday there is a bug: the export stops at row 100.';
 		expect(json(run, 'Bugs')).toEqual([{ id: 1, category: 'bug', summary }]);
-		expect(json(run, 'Others').map(({ id, category }) => `${id} ${category}`)).toEqual([
-			'2 wish',
-			'3 praise',
-		]);
+		const others = json(run, 'Others');
+		expect(others.map(({ id }) => id)).toEqual([2, 3]);
+		expect(others.map(({ category }) => category)).toEqual(['wish', 'praise']);
 		expect(harness.gateway.requests[0]?.body).toMatchObject({
 			text: { format: { type: 'json_schema', name: 'classification', strict: true } },
 		});
