@@ -184,39 +184,35 @@ function collecting(file: string) {
 
 /** A run of each example, by its file and what its row in the README promises. */
 const RUNS: Record<string, (file: string) => Promise<void>> = {
-	'first-workflow.json lists models, writes an image prompt, and makes the image, each once':
-		async (file) => {
-			const run = await runExample(file);
-			const models = json(run, 'List Models').map(({ id }) => id as string);
-			const [{ text: prompt }] = json(run, 'Write Image Prompt') as [{ text: string }];
-			expect(prompt).toMatch(/lighthouse at dusk/);
-			const pictures = run.items('Generate Image');
-			const model = models.find((id) => id.includes('image'));
-			expect(pictures.map((item) => item.json)).toMatchObject([{ prompt, model }]);
-			expect(pictures[0]?.binary?.data?.fileName).toBe('lighthouse.png');
-			expect(await promptsOfFiles(pictures, [prompt])).toEqual([prompt]);
-			expect(harness.gateway.charges).toHaveLength(2);
-		},
-	'stream-to-webhook.json passes the answer on while it is written, and the tokens at the end':
-		async (file) => {
-			const run = await runExample(file, asked('How tall is the tower?'));
-			const chunksOf = (node: string) =>
-				run.chunks.filter(({ metadata }) => metadata.nodeName === node);
-			const pieces = chunksOf('Answer').filter(({ type }) => type === 'item');
-			expect(pieces.length).toBeGreaterThan(5);
-			expect(pieces.map(({ content }) => content).join('')).toBe(
-				'You said: How tall is the tower?\nI keep to: Answer in plain words.',
-			);
-			const [, tokens] = chunksOf('Respond');
-			expect(JSON.parse(tokens?.content ?? '')).toEqual({
-				model: 'aurora-text-1',
-				tokens: expect.any(Number) as number,
-			});
-			expect(run.chunks.indexOf(tokens!)).toBeGreaterThan(run.chunks.indexOf(pieces.at(-1)!));
-		},
-	'classify-rows.json classifies each row by the schema, and branches on the result': async (
-		file,
-	) => {
+	'first-workflow.json lists models, writes a prompt, makes the image, each once': async (file) => {
+		const run = await runExample(file);
+		const models = json(run, 'List Models').map(({ id }) => id as string);
+		const [{ text: prompt }] = json(run, 'Write Image Prompt') as [{ text: string }];
+		expect(prompt).toMatch(/lighthouse at dusk/);
+		const pictures = run.items('Generate Image');
+		const model = models.find((id) => id.includes('image'));
+		expect(pictures.map((item) => item.json)).toMatchObject([{ prompt, model }]);
+		expect(pictures[0]?.binary?.data?.fileName).toBe('lighthouse.png');
+		expect(await promptsOfFiles(pictures, [prompt])).toEqual([prompt]);
+		expect(harness.gateway.charges).toHaveLength(2);
+	},
+	'stream-to-webhook.json passes the answer on as it is written, then the tokens': async (file) => {
+		const run = await runExample(file, asked('How tall is the tower?'));
+		const chunksOf = (node: string) =>
+			run.chunks.filter(({ metadata }) => metadata.nodeName === node);
+		const pieces = chunksOf('Answer').filter(({ type }) => type === 'item');
+		expect(pieces.length).toBeGreaterThan(5);
+		expect(pieces.map(({ content }) => content).join('')).toBe(
+			'You said: How tall is the tower?\nI keep to: Answer in plain words.',
+		);
+		const [, tokens] = chunksOf('Respond');
+		expect(JSON.parse(tokens?.content ?? '')).toEqual({
+			model: 'aurora-text-1',
+			tokens: expect.any(Number) as number,
+		});
+		expect(run.chunks.indexOf(tokens!)).toBeGreaterThan(run.chunks.indexOf(pieces.at(-1)!));
+	},
+	'classify-rows.json classifies each row by the schema, and branches': async (file) => {
 		const run = await runExample(file);
 		const summary = 'Since yesterday there is a bug: the export stops at row 100.';
 		expect(json(run, 'Bugs')).toEqual([{ id: 1, category: 'bug', summary }]);
@@ -238,29 +234,30 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 			/^I see a picture \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
 		);
 	},
-	'rows-to-images.json makes a picture of each row; a row that fails leaves by the error output with its task':
-		async (file) => {
-			harness.gateway.settings.failTask = ({ prompt }) =>
-				prompt.includes('mug') ? { httpStatus: 400, message: 'mugs are not allowed' } : undefined;
-			const before = harness.time.now();
-			const run = await runExample(file);
-			expect(harness.time.now() - before).toBe(6000);
-			const pictures = run.items('Pictures');
-			expect(pictures.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
-				['LAMP-01', 'LAMP-01.png'],
-				['CHAIR-12', 'CHAIR-12.png'],
-			]);
-			const prompts = pictures.map((item) => item.json.prompt as string);
-			expect(await promptsOfFiles(pictures, prompts)).toEqual(prompts);
-			expect(json(run, 'Failed Rows')).toEqual([
-				{
-					sku: 'MUG-07',
-					reason: 'The image task failed: mugs are not allowed',
-					advice: expect.stringMatching(/submit a new task/) as string,
-					task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
-				},
-			]);
-		},
+	'rows-to-images.json makes a picture of each row; one that fails goes to Failed Rows': async (
+		file,
+	) => {
+		harness.gateway.settings.failTask = ({ prompt }) =>
+			prompt.includes('mug') ? { httpStatus: 400, message: 'mugs are not allowed' } : undefined;
+		const before = harness.time.now();
+		const run = await runExample(file);
+		expect(harness.time.now() - before).toBe(6000);
+		const pictures = run.items('Pictures');
+		expect(pictures.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
+			['LAMP-01', 'LAMP-01.png'],
+			['CHAIR-12', 'CHAIR-12.png'],
+		]);
+		const prompts = pictures.map((item) => item.json.prompt as string);
+		expect(await promptsOfFiles(pictures, prompts)).toEqual(prompts);
+		expect(json(run, 'Failed Rows')).toEqual([
+			{
+				sku: 'MUG-07',
+				reason: 'The image task failed: mugs are not allowed',
+				advice: expect.stringMatching(/submit a new task/) as string,
+				task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
+			},
+		]);
+	},
 	'edit-uploaded-picture.json edits the picture that the form took, and hands it over': async (
 		file,
 	) => {
@@ -272,39 +269,41 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		expect(handedOver[0]?.binary?.data?.fileName).toBe('edited.png');
 		expect(await promptsOfFiles(handedOver, ['Add a sail'])).toEqual(['Add a sail']);
 	},
-	'submit-now-collect-later.json keeps the task IDs in a data table, and collects on a schedule what is done by then':
-		async (file) => {
-			harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.includes('fog') ? 1000 : 6);
-			const { tables, collect } = collecting(file);
-			const before = harness.time.now();
-			await runExample(file, { startNode: 'Submit Now', tables });
-			expect(harness.time.now()).toBe(before);
-			const tasks = harness.gateway.tasks.map(({ id, request }) => [id, request.prompt]);
-			expect(tables['Image tasks']?.map((row) => [row.task_id, row.prompt])).toEqual(tasks);
+	'submit-now-collect-later.json keeps task IDs, and collects what is done by then': async (
+		file,
+	) => {
+		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.includes('fog') ? 1000 : 6);
+		const { tables, collect } = collecting(file);
+		const before = harness.time.now();
+		await runExample(file, { startNode: 'Submit Now', tables });
+		expect(harness.time.now()).toBe(before);
+		const tasks = harness.gateway.tasks.map(({ id, request }) => [id, request.prompt]);
+		expect(tables['Image tasks']?.map((row) => [row.task_id, row.prompt])).toEqual(tasks);
 
-			const first = await collect();
-			const second = await collect();
-			const prompts = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
-			expect(await promptsOfFiles(first.items('Picture Is Here'), prompts)).toEqual([prompts[0]]);
-			expect(await promptsOfFiles(second.items('Picture Is Here'), prompts)).toEqual([prompts[1]]);
-			expect(tables['Image tasks']).toEqual([]);
-			expect(harness.gateway.tasks).toHaveLength(2);
-		},
-	'submit-now-collect-later.json forgets a task that failed, and keeps one whose download may work later':
-		async (file) => {
-			harness.gateway.settings.failTask = ({ prompt }) =>
-				prompt.includes('fog') ? { httpStatus: 400 } : undefined;
-			harness.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });
-			const { tables, collect } = collecting(file);
-			await runExample(file, { startNode: 'Submit Now', tables });
-			const run = await collect();
-			expect(json(run, 'Lost Task').map(({ reason }) => reason)).toEqual([
-				'The image task failed: the picture could not be made',
-			]);
-			expect(tables['Image tasks']?.map(({ prompt }) => prompt)).toEqual([
-				'A lighthouse at dusk, watercolor',
-			]);
-		},
+		const first = await collect();
+		const second = await collect();
+		const prompts = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
+		expect(await promptsOfFiles(first.items('Picture Is Here'), prompts)).toEqual([prompts[0]]);
+		expect(await promptsOfFiles(second.items('Picture Is Here'), prompts)).toEqual([prompts[1]]);
+		expect(tables['Image tasks']).toEqual([]);
+		expect(harness.gateway.tasks).toHaveLength(2);
+	},
+	'submit-now-collect-later.json keeps a task whose download failed, no failed one': async (
+		file,
+	) => {
+		harness.gateway.settings.failTask = ({ prompt }) =>
+			prompt.includes('fog') ? { httpStatus: 400 } : undefined;
+		harness.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });
+		const { tables, collect } = collecting(file);
+		await runExample(file, { startNode: 'Submit Now', tables });
+		const run = await collect();
+		expect(json(run, 'Lost Task').map(({ reason }) => reason)).toEqual([
+			'The image task failed: the picture could not be made',
+		]);
+		expect(tables['Image tasks']?.map(({ prompt }) => prompt)).toEqual([
+			'A lighthouse at dusk, watercolor',
+		]);
+	},
 };
 
 const fileOf = (title: string) => title.split(' ')[0]!;
