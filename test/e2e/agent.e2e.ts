@@ -1,7 +1,9 @@
-import { pictureBelongsTo } from '../../gateway';
+import { join } from 'node:path';
+import { pictureBelongsTo, startGateway } from '../../gateway';
 import { arrange, servedBy, until } from './arrange';
 import { openBrowser, browserTest, type Browser } from './browser';
 import { Editor } from './browser-editor';
+import { PROJECT } from '../../scripts/n8n/package';
 import { CREDENTIAL, exampleWorkflows, type WorkflowFile } from '../../scripts/n8n/stage';
 import { streamed, type Streamed } from '../../scripts/n8n/webhook';
 import { chatModel, inARow, MANUAL, ours, serves } from '../../scripts/n8n/workflows';
@@ -182,10 +184,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 		await openChat();
 		await chat('Hello [[no-tools]]', /^You said: Hello/);
 		await chat(SUM, /Calculator says: .*42[^]*Calculator says: .*43/);
-		await chat(
-			'Thank you [[no-tools]]',
-			/You said: Thank you[^]*Before that you said: How much is it/,
-		);
+		await chat('Thank you [[no-tools]]', /You said: Thank you[^]*Before that you said: How much/);
 
 		const [hello, sum, reckoned, done, thanks] = conversation(since);
 		expect(hello?.map((text) => text.split(':')[0])).toEqual(['system', 'user']);
@@ -198,11 +197,8 @@ describe('an AI Agent that thinks with our chat model', () => {
 			'user: Thank you [[no-tools]]',
 		]);
 		expect(asked() - since).toBe(5);
-		await editor
-			.at('logs-overview')
-			.getByText(/\d+ Tokens/)
-			.first()
-			.waitFor();
+		const tokens = editor.at('logs-overview').getByText(/\d+ Tokens/);
+		await tokens.first().waitFor();
 	});
 
 	browserTest('draws a picture by the image node, and hands over its address', async () => {
@@ -212,15 +208,12 @@ describe('an AI Agent that thinks with our chat model', () => {
 		const { tools } = responses().at(-1)?.body as {
 			tools: Array<{ name: string; parameters: { properties: object; required?: string[] } }>;
 		};
-		const offered = tools.map(({ name, parameters: { properties, required } }) => [
-			name,
-			Object.keys(properties),
-			required,
-		]);
+		const offered = tools.map(({ name, parameters }) => [name, Object.keys(parameters.properties)]);
 		expect(offered.sort()).toEqual([
-			['Calculator', ['input'], undefined],
-			['Draw_Picture', ['prompt'], ['prompt']],
+			['Calculator', ['input']],
+			['Draw_Picture', ['prompt']],
 		]);
+		expect(tools.flatMap(({ parameters }) => parameters.required ?? [])).toEqual(['prompt']);
 		expect(tasks).toHaveLength(1);
 		const [address = ''] = /http:[^"\s]+/.exec(text) ?? [];
 		const picture = Buffer.from(await (await fetch(address)).arrayBuffer());
@@ -238,10 +231,8 @@ describe('an AI Agent that thinks with our chat model', () => {
 		// 40 words at 40 ms each.
 		expect(counted.span).toBeGreaterThan(800);
 		expect(counted.pieces).toBeGreaterThan(10);
-		const twice = await say(
-			'one',
-			'And both? [[call:calculator {"input":"1+1"}]] [[call:calculator {"input":"2+2"}]]',
-		);
+		const calls = '[[call:calculator {"input":"1+1"}]] [[call:calculator {"input":"2+2"}]]';
+		const twice = await say('one', `And both? ${calls}`);
 		expect(twice.text).toMatch(/2[^]*4/);
 		const [, , both] = conversation(since);
 		// The agent answers each call behind it.
@@ -299,5 +290,31 @@ describe('a Basic LLM Chain', () => {
 			return text.includes('mood') && text;
 		});
 		expect(json.replace(/\s/g, '')).toContain('"mood":"happy"');
+		await editor.closeNode();
 	});
 });
+
+browserTest(
+	'an imported example runs with the credential that it names, not with another of its name',
+	async () => {
+		const other = await startGateway();
+		try {
+			await stage.main.rest.call('POST', '/credentials', {
+				name: CREDENTIAL.name,
+				type: 'modelAccessApi',
+				data: { apiKey: other.keys.active, baseUrl: other.baseUrl },
+			});
+			await browser.page.reload();
+			const before = stage.gateway.requests.length;
+			await editor.openNew();
+			await editor.importFile(join(PROJECT, 'examples', 'first-workflow.json'));
+			await editor.execute();
+			await editor.node('Generate Image').getByTestId('canvas-node-status-success').waitFor();
+			const routes = stage.gateway.requests.slice(before).map(({ route }) => route);
+			expect([...new Set(routes)]).toEqual(['models', 'responses', 'generations', 'task']);
+			expect(other.requests).toEqual([]);
+		} finally {
+			await other.close();
+		}
+	},
+);

@@ -25,9 +25,6 @@ const QUEUE_MODE = {
 	N8N_RUNNERS_AUTH_TOKEN: 'nobody-calls',
 };
 
-/** Seconds that an image takes, if its prompt has the word and if not. */
-const SLOW = { word: 'Slow', seconds: 30, others: 2 };
-
 let services: Service[] = [];
 let workers: [Running, Running];
 /** By the workflow's name. */
@@ -36,16 +33,12 @@ const ids = new Map<string, string>();
 const stage = arrange(async () => {
 	const logs = join(await dataFolder(), `${NAME}-services`);
 	await mkdir(logs, { recursive: true });
-	services = await startAll([
-		startPostgres(join(logs, 'postgres.log')),
-		startRedis(join(logs, 'redis.log')),
-	]);
+	const log = (name: string) => join(logs, `${name}.log`);
+	services = await startAll([startPostgres(log('postgres')), startRedis(log('redis'))]);
 	return {
 		name: NAME,
 		env: Object.assign({}, QUEUE_MODE, ...services.map(({ env }) => env)) as typeof QUEUE_MODE,
-		gateway: {
-			taskSeconds: ({ prompt }) => (prompt.includes(SLOW.word) ? SLOW.seconds : SLOW.others),
-		},
+		gateway: { taskSeconds: ({ prompt }) => (prompt.includes('Slow') ? 30 : 2) },
 	};
 });
 
@@ -55,12 +48,8 @@ beforeAll(async () => {
 		const env = { QUEUE_HEALTH_CHECK_PORT: String(port) };
 		return await stage.n8n.start({ words: ['worker'], name, port, env });
 	};
-	const [, first, second] = await Promise.all([
-		stage.start(),
-		worker('worker-1'),
-		worker('worker-2'),
-	]);
-	workers = [first, second];
+	const [, ...both] = await Promise.all([stage.start(), worker('worker-1'), worker('worker-2')]);
+	workers = both;
 	const { rest } = stage.main;
 	await createTable(rest, workflows.TABLE.name, workflows.TABLE.columns);
 	for (const workflow of Object.values(workflows.all)) {
@@ -99,11 +88,12 @@ const notedBy = async (worker: Running) =>
 	(await said(worker, ACCEPTED)).map(([, execution = '', task = '']) => ({ execution, task }));
 
 /** The prompts of the gateway's tasks, from one on, in order. */
-const submitted = (from = 0) =>
-	stage.gateway.tasks
-		.slice(from)
-		.map(({ request }) => request.prompt)
-		.sort();
+const submitted = (from = 0) => {
+	const tasks = stage.gateway.tasks.slice(from);
+	return tasks.map(({ request }) => request.prompt).sort();
+};
+
+const COMPLETED = { status: 'completed', file: { mime_type: 'image/png' } };
 
 /** When the gateway was asked for a task. */
 const looksAt = (taskId: string) =>
@@ -154,39 +144,34 @@ test('A streamed answer reaches the caller of the main instance in pieces, from 
 /** The task of the execution that was stopped; it goes on at the gateway. */
 let stopped: string;
 
-describe('An execution that is stopped on the main instance', () => {
-	test('asks for nothing any more, on its worker', async () => {
-		const before = stage.gateway.tasks.length;
-		const { waits } = workflows.all;
-		await Promise.all(
-			['Slow A', 'Slow B'].map(async (prompt) => await call(waits, { prompts: [prompt] })),
-		);
-		await until('both are waited for', () => {
-			const tasks = stage.gateway.tasks.slice(before);
-			return tasks.length === 2 && tasks.every(({ id }) => looksAt(id).length > 0);
-		});
-		const noted = await until('the logs name both', async () => {
-			const all = (await Promise.all(workers.map(notedBy))).flat();
-			const found = stage.gateway.tasks
-				.slice(before)
-				.flatMap(({ id }) => all.filter(({ task }) => task === id));
-			return found.length === 2 && found;
-		});
-		const [one, other] = noted;
-		stopped = one?.task ?? '';
+test('An execution that is stopped on the main instance asks for nothing more', async () => {
+	const before = stage.gateway.tasks.length;
+	const { waits } = workflows.all;
+	for (const prompt of ['Slow A', 'Slow B']) await call(waits, { prompts: [prompt] });
+	await until('both are waited for', () => {
+		const tasks = stage.gateway.tasks.slice(before);
+		return tasks.length === 2 && tasks.every(({ id }) => looksAt(id).length > 0);
+	});
+	const noted = await until('the logs name both', async () => {
+		const all = (await Promise.all(workers.map(notedBy))).flat();
+		const found = stage.gateway.tasks
+			.slice(before)
+			.flatMap(({ id }) => all.filter(({ task }) => task === id));
+		return found.length === 2 && found;
+	});
+	const [one, other] = noted;
+	stopped = one?.task ?? '';
 
-		await stage.main.rest.call('POST', `/executions/${one?.execution}/stop`, {});
-		const at = Date.now();
-		// The one that goes on tells how long to look.
-		await until('the other one is looked at three times more', () => {
-			return looksAt(other?.task ?? '').filter((time) => time > at).length >= 3;
-		});
-		expect(looksAt(stopped).filter((time) => time > at + 1000)).toEqual([]);
-		expect(await stage.main.rest.execution(one?.execution ?? '')).toMatchObject({
-			status: 'canceled',
-		});
-	}, 60_000);
-});
+	await stage.main.rest.call('POST', `/executions/${one?.execution}/stop`, {});
+	const at = Date.now();
+	// The one that goes on tells how long to look.
+	await until('the other one is looked at three times more', () => {
+		return looksAt(other?.task ?? '').filter((time) => time > at).length >= 3;
+	});
+	expect(looksAt(stopped).filter((time) => time > at + 1000)).toEqual([]);
+	const { status } = await stage.main.rest.execution(one?.execution ?? '');
+	expect(status).toBe('canceled');
+}, 60_000);
 
 describe('A worker that is killed while it waits for images', () => {
 	const { waits, notes, fetches, collects } = workflows.all;
@@ -248,9 +233,8 @@ describe('A worker that is killed while it waits for images', () => {
 	}, 150_000);
 
 	test('costs the other worker nothing', async () => {
-		await until('its executions end', async () =>
-			(await now(others)).every(({ status }) => status === 'success'),
-		);
+		const succeeded = ({ status }: Execution) => status === 'success';
+		await until('its executions end', async () => (await now(others)).every(succeeded));
 	}, 90_000);
 
 	test('leaves nothing in the executions, not even what earlier nodes handed on', async () => {
@@ -263,25 +247,19 @@ describe('A worker that is killed while it waits for images', () => {
 
 	test('has named each task in its log, from where Task → Wait fetches the pictures', async () => {
 		const wanted = new Set(lost.map(({ id }) => id));
-		const tasks = (await notedBy(killed)).flatMap(({ execution, task }) =>
-			wanted.has(execution) ? [task] : [],
-		);
+		const all = await notedBy(killed);
+		const tasks = all.flatMap(({ execution, task }) => (wanted.has(execution) ? [task] : []));
 		expect(tasks).toHaveLength(2 * lost.length);
-		const items = (await (await call(fetches, { tasks })).json()) as object[];
-		expect(items).toMatchObject(
-			tasks.map((task_id) => ({ task_id, status: 'completed', file: { mime_type: 'image/png' } })),
-		);
+		const items: unknown = await (await call(fetches, { tasks })).json();
+		expect(items).toMatchObject(tasks.map((task_id) => ({ task_id, ...COMPLETED })));
 	}, 90_000);
 
 	test('has left the tasks in the table into which its workflow wrote them', async () => {
-		const noted = [...lost, ...others].filter(
-			({ workflowId }) => workflowId === ids.get(notes.name),
-		);
+		const id = ids.get(notes.name);
+		const noted = [...lost, ...others].filter(({ workflowId }) => workflowId === id);
 		const items = (await (await call(collects, {})).json()) as Array<{ task_id: string }>;
 		expect(items).toHaveLength(2 * noted.length);
-		expect(items).toMatchObject(
-			items.map(() => ({ status: 'completed', file: { mime_type: 'image/png' } })),
-		);
+		expect(items).toMatchObject(items.map(() => COMPLETED));
 		const known = new Set(stage.gateway.tasks.slice(from).map(({ id }) => id));
 		expect(new Set(items.map(({ task_id }) => task_id)).size).toBe(items.length);
 		expect(items.filter(({ task_id }) => !known.has(task_id))).toEqual([]);

@@ -7,8 +7,7 @@ type Node = WorkflowFile['nodes'][number];
 export const TABLE = { name: 'Image tasks', columns: ['task_id', 'prompt'] };
 
 /** A node that waits for a POST to `/webhook/<path>`. */
-const call = (path: string, parameters: Record<string, unknown>) =>
-	webhook('Call', path, parameters);
+const call = (path: string, given: Record<string, unknown>) => webhook('Call', path, given);
 
 /** A node that makes an item of each prompt in the body. */
 const EACH_PROMPT: Node = {
@@ -35,12 +34,8 @@ function table(name: string, parameters: Record<string, unknown>): Node {
 const small = (prompt: string) => image('Picture', prompt, { size: '256x256' });
 
 /** A node that waits for a task that was submitted before. */
-const wait = (): Node =>
-	ours('Picture', 'modelAccessImage', {
-		resource: 'task',
-		operation: 'wait',
-		taskId: '={{ $json.task_id }}',
-	});
+const waiting = { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' };
+const wait = (): Node => ours('Picture', 'modelAccessImage', waiting);
 
 /** Answers with the picture itself, by a node of its own. */
 const byAnswerNode = inARow('by-answer-node', [
@@ -62,20 +57,20 @@ const waits = inARow('waits', [
 	small('={{ $json.prompt }}'),
 ]);
 
+const drawing = small('={{ $json.prompt }}');
+const submit: Node = {
+	...drawing,
+	name: 'Submit',
+	parameters: { ...drawing.parameters, waitForCompletion: false },
+};
+
 /** Answers at once, submits an image for each prompt, notes the tasks, and only then waits. */
 const notes = inARow(
 	'notes',
 	[
 		call('notes', { responseMode: 'onReceived' }),
 		EACH_PROMPT,
-		ours('Submit', 'modelAccessImage', {
-			resource: 'image',
-			operation: 'generate',
-			model: byId('aurora-image-1'),
-			prompt: '={{ $json.prompt }}',
-			waitForCompletion: false,
-			options: { size: '256x256' },
-		}),
+		submit,
 		table('Note', {
 			operation: 'insert',
 			columns: {

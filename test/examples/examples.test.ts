@@ -12,7 +12,7 @@ import type {
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { drawPicture, pictureBelongsTo, type FormRecord } from '../../gateway';
-import { imageNode, startHarness, textNode, type Harness } from '../nodes/arrange';
+import { generateImage, imageNode, startHarness, textNode, type Harness } from '../nodes/arrange';
 import {
 	readBinary,
 	runWorkflow,
@@ -48,9 +48,7 @@ const readExample = (file: string) =>
 
 const PACKAGE = 'n8n-nodes-model-access.';
 
-const EXAMPLE_CREDENTIAL = {
-	modelAccessApi: { id: 'modelAccessExample', name: 'Model Access API' },
-};
+const CREDENTIAL = { modelAccessApi: { id: 'modelAccessExample', name: 'Model Access API' } };
 
 const nodeTypes = (): Record<string, INodeType> => ({
 	[`${PACKAGE}modelAccess`]: textNode(harness.time),
@@ -70,11 +68,11 @@ const asObject = (value: unknown) => (value ?? {}) as IDataObject;
 
 /** The parameters that no property knows, by path: names, and values of choices. */
 const unknownParameters = (
-	parameters: IDataObject,
+	given: IDataObject,
 	properties: INodeProperties[],
 	above = '',
 ): string[] =>
-	Object.entries(parameters).flatMap(([name, value]) => {
+	Object.entries(given).flatMap(([name, value]) => {
 		const path = `${above}${name}`;
 		const found = properties.filter((property) => property.name === name);
 		if (found.length === 0) return [path];
@@ -100,38 +98,32 @@ const unknownParameters = (
 		}
 	});
 
-test.each(files)(
-	'%s imports whole: connected nodes, the example credential, known parameters',
-	(file) => {
-		const { nodes, connections } = readExample(file);
-		const names = nodes.map(({ name }) => name);
-		expect(new Set(names).size).toBe(names.length);
-		expect(new Set(nodes.map(({ id }) => id)).size).toBe(nodes.length);
-		const targets = [...JSON.stringify(connections).matchAll(/"node":"([^"]+)"/g)];
-		const connected = [...targets.map(([, name]) => name), ...Object.keys(connections)];
-		expect(names).toEqual(expect.arrayContaining(connected));
-		expect(readFileSync(join(folder, file), 'utf8')).not.toMatch(/\b(mak|sk)-\w{8}/);
-		expect(nodes.some(({ type }) => type.startsWith(PACKAGE))).toBe(true);
-		for (const { name, type, typeVersion, parameters, credentials } of nodes) {
-			const node = nodeTypes()[type.replace(/Tool$/, '')];
-			expect([name, type.startsWith(PACKAGE)]).toEqual([name, node !== undefined]);
-			expect([name, credentials]).toEqual([name, node && EXAMPLE_CREDENTIAL]);
-			if (!node) continue;
-			expect([name, node.description.version]).toEqual([name, typeVersion]);
-			const isTool = type.endsWith('Tool');
-			if (isTool) expect(node.description.usableAsTool).toBe(true);
-			// n8n adds these two to a node that an agent has as a tool.
-			const added = isTool ? ['descriptionType', 'toolDescription'] : [];
-			const unknown = unknownParameters(parameters, propertiesFor(node, parameters));
-			expect([name, unknown]).toEqual([name, added]);
-		}
-	},
-);
+test.each(files)('%s imports whole: its nodes, the credential, known parameters', (file) => {
+	const { nodes, connections } = readExample(file);
+	const names = nodes.map(({ name }) => name);
+	expect(new Set(names).size).toBe(names.length);
+	expect(new Set(nodes.map(({ id }) => id)).size).toBe(nodes.length);
+	const targets = [...JSON.stringify(connections).matchAll(/"node":"([^"]+)"/g)];
+	const connected = [...targets.map(([, name]) => name), ...Object.keys(connections)];
+	expect(names).toEqual(expect.arrayContaining(connected));
+	expect(readFileSync(join(folder, file), 'utf8')).not.toMatch(/\b(mak|sk)-\w{8}/);
+	expect(nodes.some(({ type }) => type.startsWith(PACKAGE))).toBe(true);
+	for (const { name, type, typeVersion, parameters, credentials } of nodes) {
+		const node = nodeTypes()[type.replace(/Tool$/, '')];
+		expect([name, type.startsWith(PACKAGE)]).toEqual([name, node !== undefined]);
+		expect([name, credentials]).toEqual([name, node && CREDENTIAL]);
+		if (!node) continue;
+		expect([name, node.description.version]).toEqual([name, typeVersion]);
+		const isTool = type.endsWith('Tool');
+		if (isTool) expect(node.description.usableAsTool).toBe(true);
+		// n8n adds these two to a node that an agent has as a tool.
+		const added = isTool ? ['descriptionType', 'toolDescription'] : [];
+		const unknown = unknownParameters(parameters, propertiesFor(node, parameters));
+		expect([name, unknown]).toEqual([name, added]);
+	}
+});
 
-type Given = Pick<
-	RunWorkflowOptions,
-	'startNode' | 'triggerItems' | 'mode' | 'tables' | 'streaming'
->;
+type Given = Partial<Omit<RunWorkflowOptions, 'workflow' | 'nodeTypes' | 'time'>>;
 
 /** Runs an example as a user imports it, with the credential set up. It has to go well. */
 async function runExample(
@@ -190,164 +182,135 @@ function collecting(file: string) {
 	return { tables, collect };
 }
 
-/** Each example, and a run that gives what its row in the README promises. */
-const RUNS: Array<[file: string, promise: string, check: (file: string) => Promise<void>]> = [
-	[
-		'first-workflow.json',
-		'lists models, writes an image prompt, and makes the image, each once',
-		async (file) => {
-			const run = await runExample(file);
-			const models = json(run, 'List Models').map(({ id }) => id as string);
-			const [{ text: prompt }] = json(run, 'Write Image Prompt') as [{ text: string }];
-			expect(prompt).toMatch(/lighthouse at dusk/);
-			const pictures = run.items('Generate Image');
-			const model = models.find((id) => id.includes('image'));
-			expect(pictures.map((item) => item.json)).toMatchObject([{ prompt, model }]);
-			expect(pictures[0]?.binary?.data?.fileName).toBe('lighthouse.png');
-			expect(await promptsOfFiles(pictures, [prompt])).toEqual([prompt]);
-			expect(harness.gateway.charges).toHaveLength(2);
-		},
-	],
-	[
-		'stream-to-webhook.json',
-		'passes the answer on while it is written, and the tokens at the end',
-		async (file) => {
-			const run = await runExample(file, asked('How tall is the tower?'));
-			const chunksOf = (node: string) =>
-				run.chunks.filter(({ metadata }) => metadata.nodeName === node);
-			const pieces = chunksOf('Answer').filter(({ type }) => type === 'item');
-			expect(pieces.length).toBeGreaterThan(5);
-			expect(pieces.map(({ content }) => content).join('')).toBe(
-				'You said: How tall is the tower?\nI keep to: Answer in plain words.',
-			);
-			const [, tokens] = chunksOf('Respond');
-			expect(JSON.parse(tokens?.content ?? '')).toEqual({
-				model: 'aurora-text-1',
-				tokens: expect.any(Number) as number,
-			});
-			expect(run.chunks.indexOf(tokens!)).toBeGreaterThan(run.chunks.indexOf(pieces.at(-1)!));
-		},
-	],
-	[
-		'classify-rows.json',
-		'classifies each row by the schema, and branches on the result',
-		async (file) => {
-			const run = await runExample(file);
-			const summary = 'Since yesterday there is a bug: the export stops at row 100.';
-			expect(json(run, 'Bugs')).toEqual([{ id: 1, category: 'bug', summary }]);
-			expect(json(run, 'Others').map(({ id, category }) => [id, category])).toEqual([
-				[2, 'wish'],
-				[3, 'praise'],
-			]);
-			expect(harness.gateway.requests[0]?.body).toMatchObject({
-				text: { format: { type: 'json_schema', name: 'classification', strict: true } },
-			});
-		},
-	],
-	[
-		'describe-picture.json',
-		'describes a picture from a binary field',
-		async (file) => {
-			const picture = await harness.image({
-				resource: 'image',
-				operation: 'generate',
-				model: { __rl: true, mode: 'id', value: 'aurora-image-1' },
-				prompt: 'A boat',
-				downloadImages: false,
-			});
-			const run = await runExample(file, {}, ({ name, parameters }) => {
-				if (name !== 'Fetch Picture') return;
-				expect(parameters.url).toMatch(/^https:\/\/.*\.jpg$/);
-				parameters.url = picture.items[0]?.json.image_url as string;
-			});
-			expect(json(run, 'Description')[0]?.alt).toMatch(
-				/^I see a picture \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
-			);
-		},
-	],
-	[
-		'rows-to-images.json',
-		'makes a picture of each row; a row that fails leaves by the error output with its task',
-		async (file) => {
-			harness.gateway.settings.failTask = ({ prompt }) =>
-				prompt.includes('mug') ? { httpStatus: 400, message: 'mugs are not allowed' } : undefined;
-			const before = harness.time.now();
-			const run = await runExample(file);
-			expect(harness.time.now() - before).toBe(6000);
-			const pictures = run.items('Pictures');
-			expect(pictures.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
-				['LAMP-01', 'LAMP-01.png'],
-				['CHAIR-12', 'CHAIR-12.png'],
-			]);
-			const prompts = pictures.map((item) => item.json.prompt as string);
-			expect(await promptsOfFiles(pictures, prompts)).toEqual(prompts);
-			expect(json(run, 'Failed Rows')).toEqual([
-				{
-					sku: 'MUG-07',
-					reason: 'The image task failed: mugs are not allowed',
-					advice: expect.stringMatching(/submit a new task/) as string,
-					task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
-				},
-			]);
-		},
-	],
-	[
-		'edit-uploaded-picture.json',
-		'edits the picture that the form took, and hands it over',
-		async (file) => {
-			const triggerItems = await uploaded(PHOTO);
-			const run = await runExample(file, { triggerItems, mode: 'webhook' });
-			const sent = harness.gateway.requests.find(({ route }) => route === 'edits');
-			expect((sent?.body as FormRecord).files).toMatchObject([{ size: PHOTO.length }]);
-			const handedOver = run.items('Hand Over Picture');
-			expect(handedOver[0]?.binary?.data?.fileName).toBe('edited.png');
-			expect(await promptsOfFiles(handedOver, ['Add a sail'])).toEqual(['Add a sail']);
-		},
-	],
-	[
-		'submit-now-collect-later.json',
-		'keeps the task IDs in a data table, and collects on a schedule what is done by then',
-		async (file) => {
-			harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.includes('fog') ? 1000 : 6);
-			const { tables, collect } = collecting(file);
-			const before = harness.time.now();
-			await runExample(file, { startNode: 'Submit Now', tables });
-			expect(harness.time.now()).toBe(before);
-			const tasks = harness.gateway.tasks.map(({ id, request }) => [id, request.prompt]);
-			expect(tables['Image tasks']?.map((row) => [row.task_id, row.prompt])).toEqual(tasks);
+/** A run of each example, by its file and what its row in the README promises. */
+const RUNS: Record<string, (file: string) => Promise<void>> = {
+	'first-workflow.json lists models, writes a prompt, makes the image, each once': async (file) => {
+		const run = await runExample(file);
+		const models = json(run, 'List Models').map(({ id }) => id as string);
+		const [{ text: prompt }] = json(run, 'Write Image Prompt') as [{ text: string }];
+		expect(prompt).toMatch(/lighthouse at dusk/);
+		const pictures = run.items('Generate Image');
+		const model = models.find((id) => id.includes('image'));
+		expect(pictures.map((item) => item.json)).toMatchObject([{ prompt, model }]);
+		expect(pictures[0]?.binary?.data?.fileName).toBe('lighthouse.png');
+		expect(await promptsOfFiles(pictures, [prompt])).toEqual([prompt]);
+		expect(harness.gateway.charges).toHaveLength(2);
+	},
+	'stream-to-webhook.json passes the answer on as it is written, then the tokens': async (file) => {
+		const run = await runExample(file, asked('How tall is the tower?'));
+		const chunksOf = (node: string) =>
+			run.chunks.filter(({ metadata }) => metadata.nodeName === node);
+		const pieces = chunksOf('Answer').filter(({ type }) => type === 'item');
+		expect(pieces.length).toBeGreaterThan(5);
+		expect(pieces.map(({ content }) => content).join('')).toBe(
+			'You said: How tall is the tower?\nI keep to: Answer in plain words.',
+		);
+		const [, tokens] = chunksOf('Respond');
+		expect(JSON.parse(tokens?.content ?? '')).toEqual({
+			model: 'aurora-text-1',
+			tokens: expect.any(Number) as number,
+		});
+		expect(run.chunks.indexOf(tokens!)).toBeGreaterThan(run.chunks.indexOf(pieces.at(-1)!));
+	},
+	'classify-rows.json classifies each row by the schema, and branches': async (file) => {
+		const run = await runExample(file);
+		const summary = 'Since yesterday there is a bug: the export stops at row 100.';
+		expect(json(run, 'Bugs')).toEqual([{ id: 1, category: 'bug', summary }]);
+		const others = json(run, 'Others');
+		expect(others.map(({ id }) => id)).toEqual([2, 3]);
+		expect(others.map(({ category }) => category)).toEqual(['wish', 'praise']);
+		expect(harness.gateway.requests[0]?.body).toMatchObject({
+			text: { format: { type: 'json_schema', name: 'classification', strict: true } },
+		});
+	},
+	'describe-picture.json describes a picture from a binary field': async (file) => {
+		const picture = await harness.image(generateImage({ downloadImages: false }));
+		const run = await runExample(file, {}, ({ name, parameters }) => {
+			if (name !== 'Fetch Picture') return;
+			expect(parameters.url).toMatch(/^https:\/\/.*\.jpg$/);
+			parameters.url = picture.items[0]?.json.image_url as string;
+		});
+		expect(json(run, 'Description')[0]?.alt).toMatch(
+			/^I see a picture \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
+		);
+	},
+	'rows-to-images.json makes a picture of each row; one that fails goes to Failed Rows': async (
+		file,
+	) => {
+		harness.gateway.settings.failTask = ({ prompt }) =>
+			prompt.includes('mug') ? { httpStatus: 400, message: 'mugs are not allowed' } : undefined;
+		const before = harness.time.now();
+		const run = await runExample(file);
+		expect(harness.time.now() - before).toBe(6000);
+		const pictures = run.items('Pictures');
+		expect(pictures.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
+			['LAMP-01', 'LAMP-01.png'],
+			['CHAIR-12', 'CHAIR-12.png'],
+		]);
+		const prompts = pictures.map((item) => item.json.prompt as string);
+		expect(await promptsOfFiles(pictures, prompts)).toEqual(prompts);
+		expect(json(run, 'Failed Rows')).toEqual([
+			{
+				sku: 'MUG-07',
+				reason: 'The image task failed: mugs are not allowed',
+				advice: expect.stringMatching(/submit a new task/) as string,
+				task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
+			},
+		]);
+	},
+	'edit-uploaded-picture.json edits the picture that the form took, and hands it over': async (
+		file,
+	) => {
+		const triggerItems = await uploaded(PHOTO);
+		const run = await runExample(file, { triggerItems, mode: 'webhook' });
+		const sent = harness.gateway.requests.find(({ route }) => route === 'edits');
+		expect((sent?.body as FormRecord).files).toMatchObject([{ size: PHOTO.length }]);
+		const handedOver = run.items('Hand Over Picture');
+		expect(handedOver[0]?.binary?.data?.fileName).toBe('edited.png');
+		expect(await promptsOfFiles(handedOver, ['Add a sail'])).toEqual(['Add a sail']);
+	},
+	'submit-now-collect-later.json keeps task IDs, and collects what is done by then': async (
+		file,
+	) => {
+		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.includes('fog') ? 1000 : 6);
+		const { tables, collect } = collecting(file);
+		const before = harness.time.now();
+		await runExample(file, { startNode: 'Submit Now', tables });
+		expect(harness.time.now()).toBe(before);
+		const tasks = harness.gateway.tasks.map(({ id, request }) => [id, request.prompt]);
+		expect(tables['Image tasks']?.map((row) => [row.task_id, row.prompt])).toEqual(tasks);
 
-			const first = await collect();
-			const second = await collect();
-			const prompts = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
-			expect(await promptsOfFiles(first.items('Picture Is Here'), prompts)).toEqual([prompts[0]]);
-			expect(await promptsOfFiles(second.items('Picture Is Here'), prompts)).toEqual([prompts[1]]);
-			expect(tables['Image tasks']).toEqual([]);
-			expect(harness.gateway.tasks).toHaveLength(2);
-		},
-	],
-	[
-		'submit-now-collect-later.json',
-		'forgets a task that failed, and keeps one whose download may work later',
-		async (file) => {
-			harness.gateway.settings.failTask = ({ prompt }) =>
-				prompt.includes('fog') ? { httpStatus: 400 } : undefined;
-			harness.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });
-			const { tables, collect } = collecting(file);
-			await runExample(file, { startNode: 'Submit Now', tables });
-			const run = await collect();
-			expect(json(run, 'Lost Task').map(({ reason }) => reason)).toEqual([
-				'The image task failed: the picture could not be made',
-			]);
-			expect(tables['Image tasks']?.map(({ prompt }) => prompt)).toEqual([
-				'A lighthouse at dusk, watercolor',
-			]);
-		},
-	],
-];
+		const first = await collect();
+		const second = await collect();
+		const prompts = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
+		expect(await promptsOfFiles(first.items('Picture Is Here'), prompts)).toEqual([prompts[0]]);
+		expect(await promptsOfFiles(second.items('Picture Is Here'), prompts)).toEqual([prompts[1]]);
+		expect(tables['Image tasks']).toEqual([]);
+		expect(harness.gateway.tasks).toHaveLength(2);
+	},
+	'submit-now-collect-later.json keeps a task whose download failed, no failed one': async (
+		file,
+	) => {
+		harness.gateway.settings.failTask = ({ prompt }) =>
+			prompt.includes('fog') ? { httpStatus: 400 } : undefined;
+		harness.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });
+		const { tables, collect } = collecting(file);
+		await runExample(file, { startNode: 'Submit Now', tables });
+		const run = await collect();
+		expect(json(run, 'Lost Task').map(({ reason }) => reason)).toEqual([
+			'The image task failed: the picture could not be made',
+		]);
+		expect(tables['Image tasks']?.map(({ prompt }) => prompt)).toEqual([
+			'A lighthouse at dusk, watercolor',
+		]);
+	},
+};
 
-test.each(RUNS)('%s %s', async (file, _promise, check) => await check(file));
+const fileOf = (title: string) => title.split(' ')[0]!;
+
+test.each(Object.entries(RUNS))('%s', async (title, check) => await check(fileOf(title)));
 
 test('every example runs here, but the one whose nodes only n8n itself has', () => {
 	// test/e2e/agent.e2e.ts runs it.
-	expect([...new Set([...RUNS.map(([file]) => file), 'chat-agent.json'])].sort()).toEqual(files);
+	expect([...new Set([...Object.keys(RUNS).map(fileOf), 'chat-agent.json'])].sort()).toEqual(files);
 });

@@ -34,21 +34,16 @@ const noObject = (what: string) => {
 	return misshapen(said, said, said);
 };
 
-const without = misshapen(
-	'field "data": Required',
-	'field "id": Required',
-	'field "status": Required',
-);
+const fields = (says: string) =>
+	misshapen(`field "data": ${says}`, `field "id": ${says}`, `field "status": ${says}`);
+
+const without = fields('Required');
 
 /** The same to each reader of the contract's answers. */
-const read = (answer: Failure, download: Failure): Expected => ({
-	...at(READERS, answer),
-	download,
-});
+const read = (answer: Failure, file: Failure) => ({ ...at(READERS, answer), download: file });
 
-const webPage = unusable(`The gateway answered with ${WEB_PAGE}`, { retryable: false }, [
-	WEB_PAGE_ADVICE,
-]);
+const page = `The gateway answered with ${WEB_PAGE}`;
+const webPage = unusable(page, { retryable: false }, [WEB_PAGE_ADVICE]);
 
 const notJson = (text: string) => unusable(`The gateway’s answer is not JSON: ${text}`);
 

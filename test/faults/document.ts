@@ -34,8 +34,8 @@ const groupTable = (group: string) =>
 	table(
 		['Fault', 'Request', 'Sent', 'Waits', 'Outcome'],
 		MATRIX.filter((row) => row.group === group).flatMap((row) =>
-			alike(row).map(([outcome, sites], index) => [
-				index === 0 ? row.name : '',
+			alike(row).map(([outcome, sites], at) => [
+				at === 0 ? row.name : '',
 				namesOf(sites),
 				...outcome,
 			]),

@@ -14,12 +14,10 @@ const READERS: CallSite[] = ['models', 'generate', 'stream', 'download'];
 
 const right = at(READERS, 'right');
 
+type Outcome = Failure | 'right';
+
 /** The readers of a whole body, the reader of streams, and that of files. */
-const read = (
-	body: Failure | 'right',
-	stream: Failure | 'right',
-	file: Failure | 'right',
-): Expected => ({
+const read = (body: Outcome, stream: Outcome, file: Outcome): Expected => ({
 	...at(['models', 'generate'], body),
 	stream,
 	download: file,
@@ -56,8 +54,7 @@ const silentStream = (details?: Record<string, unknown>) =>
 /** The text that half of a stream holds. */
 const HALF = { partial_text: 'You' };
 
-const lostInBody = (stream: Failure | 'right') =>
-	read(lost('ERR_BAD_RESPONSE'), stream, lostFile());
+const lostInBody = (stream: Outcome) => read(lost('ERR_BAD_RESPONSE'), stream, lostFile());
 
 const halfAPicture = fails(
 	'doubt',
@@ -122,18 +119,10 @@ const silentRows = rowsFor('Connections', SILENT_FAULTS, {
 	'headers, then silence': silent(silentStream()),
 	'half a body, then silence': silent(silentStream(HALF)),
 }).map(
-	(each): Row => ({
-		...each,
-		timeouts: each.name === 'never an answer' ? 'all' : 'wholeBodies',
-	}),
+	(row): Row => ({ ...row, timeouts: row.name === 'never an answer' ? 'all' : 'wholeBodies' }),
 );
 
-const address = (
-	name: string,
-	where: BadAddress,
-	api: Failure | 'right',
-	file: Failure | 'right',
-): Row => ({
+const address = (name: string, where: BadAddress, api: Outcome, file: Outcome): Row => ({
 	name,
 	group: 'Addresses and certificates',
 	address: where,
@@ -192,9 +181,11 @@ const FAILED = 'The model’s response failed: the model went away';
 
 const BEGUN = { ...REQUEST, partial_text: 'You said:' };
 
+const ON_FIRE = { ...BEGUN, code: 'gpu_on_fire' };
+
 const WHOLE_TEXT = { ...REQUEST, partial_text: 'You said: Hello there' };
 
-const STREAMS: Record<string, Failure | 'right'> = {
+const STREAMS: Record<string, Outcome> = {
 	'a stream that stalls': silentStream(BEGUN),
 	'a stream that stalls before its first event': silentStream(REQUEST),
 	'a stream that breaks': lostInStream(BEGUN),
@@ -202,12 +193,8 @@ const STREAMS: Record<string, Failure | 'right'> = {
 	'a stream without events': endedEarly(REQUEST),
 	'a stream of [DONE] alone': endedEarly(REQUEST),
 	'a stream that ends in the middle of its last event': endedEarly(WHOLE_TEXT),
-	'a stream that says it failed': broken(FAILED, [], {
-		...BEGUN,
-		type: 'server_error',
-		code: 'gpu_on_fire',
-	}),
-	'a stream with an error event': broken(FAILED, [], { ...BEGUN, code: 'gpu_on_fire' }),
+	'a stream that says it failed': broken(FAILED, [], { ...ON_FIRE, type: 'server_error' }),
+	'a stream with an error event': broken(FAILED, [], ON_FIRE),
 	'JSON in place of a stream': 'right',
 	'a stream with garbage between its events': 'right',
 	'a stream that is sent twice': 'right',
@@ -221,10 +208,5 @@ const streamRows = rowsFor(
 	Object.fromEntries(Object.entries(STREAMS).map(([name, what]) => [name, { stream: what }])),
 );
 
-export const NETWORK_ROWS: Row[] = [
-	...connectionRows,
-	...silentRows,
-	...addressRows,
-	...headerRows,
-	...streamRows,
-];
+const otherRows = [...addressRows, ...headerRows, ...streamRows];
+export const NETWORK_ROWS: Row[] = [...connectionRows, ...silentRows, ...otherRows];

@@ -15,9 +15,8 @@ import { Container, SsrfProtectionConfig } from '../../scripts/engine/core-modul
 import { findSecret } from '../support/secrets';
 
 // The gateway may be reached by its name, 127.0.0.1 may not. n8n reads this once.
-const ssrf = Object.assign(Container.get(SsrfProtectionConfig), {
-	allowedHostnames: ['localhost'],
-});
+const ssrf = Container.get(SsrfProtectionConfig);
+ssrf.allowedHostnames = ['localhost'];
 
 let harness: Harness;
 let elsewhere: Sniffer;
@@ -32,9 +31,9 @@ afterEach(async () => {
 });
 
 /** Changes the gateway's replies of a route on their way. */
-function replace(changed: string, change: (body: string) => string) {
+function replace(changed: string, change: (body: string, headers: object) => string) {
 	harness.gateway.settings.intercept = ({ route, reply }) => {
-		if (route === changed && reply) reply.body = change(String(reply.body));
+		if (route === changed && reply) reply.body = change(String(reply.body), reply.headers);
 		return undefined;
 	};
 }
@@ -42,13 +41,10 @@ function replace(changed: string, change: (body: string) => string) {
 describe('The key goes to the gateway’s origin alone', () => {
 	test('also where the 202 names another host in poll_url, Location and ID', async () => {
 		const poll = () => `${elsewhere.origin}/v1/images/tasks/stolen`;
-		harness.gateway.settings.intercept = ({ route, reply }) => {
-			if (route === 'generations' && reply) {
-				reply.headers.Location = poll();
-				reply.body = String(reply.body).replace(/"poll_url":"[^"]*"/, `"poll_url":"${poll()}"`);
-			}
-			return undefined;
-		};
+		replace('generations', (body, headers) => {
+			Object.assign(headers, { Location: poll() });
+			return body.replace(/"poll_url":"[^"]*"/, `"poll_url":"${poll()}"`);
+		});
 		const run = await harness.image(generateImage());
 		expect(run.items[0]?.json.status).toBe('completed');
 
@@ -68,9 +64,7 @@ describe('The key goes to the gateway’s origin alone', () => {
 
 		expect(elsewhere.seen.length).toBeGreaterThanOrEqual(2);
 		expect(findSecret(harness.access.apiKey, elsewhere.seen)).toEqual([]);
-		expect(elsewhere.seen.map(({ headers }) => headers.authorization)).not.toContain(
-			expect.anything(),
-		);
+		expect(elsewhere.seen.filter(({ headers }) => headers.authorization)).toEqual([]);
 	});
 
 	test('also where a proxy in front answers with a page that leads elsewhere', async () => {

@@ -6,6 +6,7 @@ import { createResponse } from '../../nodes/shared/api/responses/response';
 import { simplifyResponse } from '../../nodes/shared/api/responses/response-output';
 import { streamResponse } from '../../nodes/shared/api/responses/response-stream';
 import { parseRetryAfter } from '../../nodes/shared/api/http/retry-after';
+import { bytes, completed, delta, inChunks, message } from '../unit/api/recorded-streams';
 import { answeredBy, KEY, NOW, outcomeOf, WATCH_MS } from './arrange';
 
 const MEGABYTE = 2 ** 20;
@@ -20,25 +21,10 @@ const LONG = 'some words '.repeat(25);
 const many = <T>(bytes: number, size: number, make: (n: number) => T) =>
 	Array.from({ length: bytes / size }, (_unused, n) => make(n));
 
-/** A text in pieces as a socket brings them. */
-function pieces(text: string, size = 16_384): Uint8Array[] {
-	const bytes = Buffer.from(text);
-	const chunks: Uint8Array[] = [];
-	for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
-	return chunks;
-}
-
-const event = (type: string, fields: object) =>
-	`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
-
-const COMPLETED = event('response.completed', {
-	response: { id: 'r', status: 'completed', output: [] },
-});
-
 const readStream =
-	(text: string, end = COMPLETED) =>
+	(text: string, end = completed({ output: [] })) =>
 	async () => {
-		const client = answeredBy({ chunks: pieces(text + end) });
+		const client = answeredBy({ chunks: [...inChunks(bytes(text + end))] });
 		return await streamResponse(client, {}, { idleMs: WATCH_MS });
 	};
 
@@ -49,51 +35,45 @@ const create =
 		return simplifyResponse(await createResponse(answeredBy({ status, body }), request), request);
 	};
 
-const message = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] });
-
 const response = (...output: object[]) => JSON.stringify({ id: 'r', status: 'completed', output });
-
-const delta = (fields: object) => event('response.output_text.delta', fields);
 
 const retryAfter = (value: string) => () => parseRetryAfter({ 'retry-after': value }, NOW);
 
 /** Work on an input of so many bytes. What it is made of is made beforehand. */
 const WORKS: Record<string, (bytes: number) => () => unknown> = {
-	'a model list of many models': (bytes) => {
-		const data = many(bytes, 320, (n) => ({ id: `model-${n}`, about: LONG }));
+	'a model list of many models': (size) => {
+		const data = many(size, 320, (n) => ({ id: `model-${n}`, about: LONG }));
 		const body = JSON.stringify({ data });
 		return async () => await listModels(answeredBy({ body }));
 	},
-	'a response of one long text': (bytes) => create(response(message(filled(bytes, 'word ')))),
-	'a response of many items': (bytes) => create(response(...many(bytes, 340, () => message(LONG)))),
-	'a task of many pictures': (bytes) => {
+	'a response of one long text': (size) => create(response(message(filled(size, 'word ')))),
+	'a response of many items': (size) => create(response(...many(size, 340, () => message(LONG)))),
+	'a task of many pictures': (size) => {
 		const url = (n: number) => `https://s/${n}.png?${LONG.replaceAll(' ', '+')}`;
-		const result = { data: many(bytes, 340, (n) => ({ url: url(n) })) };
+		const result = { data: many(size, 340, (n) => ({ url: url(n) })) };
 		const body = JSON.stringify({ id: 't', status: 'completed', result });
 		return async () => getTaskImages('t', (await pollImageTask(answeredBy({ body }), 't')).task);
 	},
-	'a stream of many deltas': (bytes) =>
-		readStream(filled(bytes, delta({ output_index: 0, delta: LONG }))),
-	'a stream of many items': (bytes) =>
-		readStream(many(bytes, 360, (n) => delta({ output_index: n, delta: LONG })).join('')),
-	'a stream of one long event': (bytes) => readStream(delta({ delta: filled(bytes, 'word ') })),
-	'a stream of one event on many lines': (bytes) =>
-		readStream(`${filled(bytes, `data: ${LONG}\n`)}\n`),
-	'a stream of comments': (bytes) => readStream(filled(bytes, `: ${LONG}\n\n`)),
-	'a stream that begins with white space': (bytes) => readStream(filled(bytes, '\n')),
-	'a stream that is one JSON document': (bytes) =>
-		readStream(response(message(filled(bytes, 'word '))), ''),
-	'an error of one long text': (bytes) => create(filled(bytes, 'very bad '), 400),
-	'an error of spaces': (bytes) => create(filled(bytes, ' '), 400),
-	'an error in JSON': (bytes) =>
-		create(JSON.stringify({ error: { message: filled(bytes, `no ${KEY} `) } }), 400),
-	'an error of angle brackets': (bytes) => create(filled(bytes, '<html '), 400),
-	'an answer that is no JSON': (bytes) => create(filled(bytes, 'no JSON ')),
-	'a Retry-After': (bytes) => retryAfter(`${filled(bytes, '9')} x`),
-	'a Retry-After that looks like a date': (bytes) => retryAfter(`Mon, ${filled(bytes, '1 ')}`),
-	'a text that may hold the key': (bytes) => {
+	'a stream of many deltas': (size) => readStream(filled(size, delta(LONG))),
+	'a stream of many items': (size) => readStream(many(size, 360, (n) => delta(LONG, n)).join('')),
+	'a stream of one long event': (size) => readStream(delta(filled(size, 'word '))),
+	'a stream of one event on many lines': (size) =>
+		readStream(`${filled(size, `data: ${LONG}\n`)}\n`),
+	'a stream of comments': (size) => readStream(filled(size, `: ${LONG}\n\n`)),
+	'a stream that begins with white space': (size) => readStream(filled(size, '\n')),
+	'a stream that is one JSON document': (size) =>
+		readStream(response(message(filled(size, 'word '))), ''),
+	'an error of one long text': (size) => create(filled(size, 'very bad '), 400),
+	'an error of spaces': (size) => create(filled(size, ' '), 400),
+	'an error in JSON': (size) =>
+		create(JSON.stringify({ error: { message: filled(size, `no ${KEY} `) } }), 400),
+	'an error of angle brackets': (size) => create(filled(size, '<html '), 400),
+	'an answer that is no JSON': (size) => create(filled(size, 'no JSON ')),
+	'a Retry-After': (size) => retryAfter(`${filled(size, '9')} x`),
+	'a Retry-After that looks like a date': (size) => retryAfter(`Mon, ${filled(size, '1 ')}`),
+	'a text that may hold the key': (size) => {
 		const redact = keyRedactor(KEY);
-		const text = filled(bytes, `${KEY.slice(0, -1)} ${KEY} `);
+		const text = filled(size, `${KEY.slice(0, -1)} ${KEY} `);
 		return () => redact(text);
 	},
 };

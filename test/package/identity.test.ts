@@ -51,12 +51,12 @@ function others(pattern: RegExp, isAllowed: (found: string) => boolean): string[
 /** The files of the project whose paths fit. */
 const filesLike = (pattern: RegExp) => [...texts.keys()].filter((file) => pattern.test(file));
 
-describe('package.json', () => {
-	it('names one repository in each field', () => {
-		expect(homepage).toMatch(/^https:\/\/github\.com\/[\w-]+\/[\w.-]+$/);
-		expect(manifest.homepage).toBe(`${homepage}#readme`);
-		expect(manifest.repository).toEqual({ type: 'git', url: `git+${homepage}.git` });
-		expect(manifest.bugs.url).toBe(`${homepage}/issues`);
+test('package.json names one repository in each field', () => {
+	expect(homepage).toMatch(/^https:\/\/github\.com\/[\w-]+\/[\w.-]+$/);
+	expect(manifest).toMatchObject({
+		homepage: `${homepage}#readme`,
+		repository: { type: 'git', url: `git+${homepage}.git` },
+		bugs: { url: `${homepage}/issues` },
 	});
 });
 
@@ -79,26 +79,15 @@ describe('tracked files', () => {
 
 describe('what has to name them', () => {
 	it('each credential and node leads to the documentation', () => {
+		const url = `${homepage}#credentials`;
 		const credentials = filesLike(/^credentials\/.*\.credentials\.ts$/);
-		expect(credentials).not.toEqual([]);
-		for (const file of credentials) {
-			expect([file, /documentationUrl = '(.*)'/.exec(read(file))?.[1]]).toEqual([
-				file,
-				`${homepage}#credentials`,
-			]);
-		}
+		expect(credentials).toHaveLength(manifest.n8n.credentials.length);
+		for (const file of credentials) expect(read(file)).toContain(`documentationUrl = '${url}'`);
 		const codexes = filesLike(/^nodes\/.*\.node\.json$/);
 		expect(codexes).toHaveLength(manifest.n8n.nodes.length);
-		for (const file of codexes) {
-			const { resources } = JSON.parse(read(file)) as { resources: unknown };
-			expect([file, resources]).toEqual([
-				file,
-				{
-					primaryDocumentation: [{ url: manifest.homepage }],
-					credentialDocumentation: [{ url: `${homepage}#credentials` }],
-				},
-			]);
-		}
+		const primaryDocumentation = [{ url: manifest.homepage }];
+		const resources = { primaryDocumentation, credentialDocumentation: [{ url }] };
+		for (const file of codexes) expect(JSON.parse(read(file))).toMatchObject({ resources });
 	});
 
 	it.each([

@@ -59,10 +59,7 @@ describe("n8n's own loader, on the installed package", () => {
 		expect(node(name)).toMatchObject({
 			version: 1,
 			communityNodePackageVersion: manifest.version,
-			codex: {
-				categories: ['AI'],
-				resources: { primaryDocumentation: [{ url: manifest.homepage }] },
-			},
+			codex: { categories: ['AI'] },
 		});
 		expect(node(name).codex?.alias?.length).toBeGreaterThan(5);
 		expectIcons(node(name));
@@ -127,11 +124,11 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 
 	it('shows the chat model, which says what it needs as soon as it is used', async () => {
 		const options = built('LmChatModelAccess', { model: byId('aurora-text-1') });
-		const prepared = prepareNode(options);
-		const { workflow, additionalData, runExecutionData } = prepared;
+		const { node, workflow, additionalData, runExecutionData } = prepareNode(options);
+		const executeData = { node, data: {}, source: null };
 		const context = new SupplyDataContext(
 			workflow,
-			prepared.node,
+			node,
 			additionalData,
 			'manual',
 			runExecutionData,
@@ -139,7 +136,7 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 			[],
 			{},
 			'ai_languageModel',
-			{ node: prepared.node, data: {}, source: null },
+			executeData,
 			[],
 		);
 		const supplying = (options.node as INodeType).supplyData?.call(

@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { N8N_VERSION } from '../../scripts/n8n/installation';
 import { manifest, project } from './built';
+import { read } from './readme';
+
+type Lock = { packages: Record<string, { version: string }> };
 
 describe('what n8n and npm read in package.json', () => {
 	it('is found as a community node, verified strictly', () => {
@@ -23,12 +26,9 @@ describe('what n8n and npm read in package.json', () => {
 		expect([...manifest.n8n.credentials].sort()).toEqual(sources('credentials', '.credentials.ts'));
 	});
 
-	it('brings nothing but its own files to a host, and runs nothing there', () => {
-		expect(manifest).toMatchObject({ files: ['dist', 'index.js'], main: 'index.js' });
-		expect(manifest.dependencies).toEqual({});
-		for (const key of ['optionalDependencies', 'bundleDependencies', 'overrides']) {
-			expect(manifest).not.toHaveProperty(key);
-		}
+	it('brings no other packages to a host, and runs nothing there', () => {
+		const more = ['optionalDependencies', 'bundleDependencies', 'overrides'];
+		expect(Object.keys(manifest).filter((key) => more.includes(key))).toEqual([]);
 		const onInstall = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'];
 		expect(Object.keys(manifest.scripts).filter((name) => onInstall.includes(name))).toEqual([]);
 	});
@@ -41,31 +41,25 @@ describe('what n8n and npm read in package.json', () => {
 
 	it('works on the oldest Node that it names', () => {
 		expect(manifest.engines.node).toBe('>=20.19');
-		expect(readFileSync(path.join(project, '.nvmrc'), 'utf8').trim()).toBe('20');
+		expect(read('.nvmrc').trim()).toBe('20');
 	});
 
 	it('pins n8n’s packages to those of the n8n that the end-to-end tests run', () => {
-		const lock = JSON.parse(
-			readFileSync(path.join(project, 'scripts/n8n/package-lock.json'), 'utf8'),
-		) as { packages: Record<string, { version: string }> };
+		const lock = JSON.parse(read('scripts/n8n/package-lock.json')) as Lock;
 		const versionInN8n = (name: string) => lock.packages[`node_modules/${name}`]?.version;
 		expect(versionInN8n('n8n')).toBe(N8N_VERSION);
-		const ours = Object.keys(manifest.devDependencies).filter((name) =>
-			/^(n8n-core|n8n-workflow|@n8n\/.*)$/.test(name),
-		);
 		// Tools of a developer are no part of n8n.
-		const shared = ours.filter((name) => versionInN8n(name) !== undefined);
+		const shared = Object.entries(manifest.devDependencies).filter(
+			([name]) => /^(n8n-core|n8n-workflow|@n8n\/.*)$/.test(name) && versionInN8n(name),
+		);
 		expect(shared.length).toBeGreaterThan(4);
-		for (const name of shared) {
-			expect([name, manifest.devDependencies[name]]).toEqual([name, versionInN8n(name)]);
-		}
+		expect(shared).toEqual(shared.map(([name]) => [name, versionInN8n(name)]));
 	});
 
 	it('is developed with one version of each package, from whichever registry', () => {
 		const pinned = /^(npm:n8n-workflow@)?\d+\.\d+\.\d+$/;
 		const loose = Object.entries(manifest.devDependencies).filter(([, v]) => !pinned.test(v));
 		expect(loose).toEqual([]);
-		const lock = readFileSync(path.join(project, 'package-lock.json'), 'utf8');
-		expect(lock).not.toContain('"resolved": "http');
+		expect(read('package-lock.json')).not.toContain('"resolved": "http');
 	});
 });

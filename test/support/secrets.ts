@@ -65,20 +65,19 @@ function look(text: string, path: string, forms: Forms, places: Set<string>) {
 
 function search(root: unknown, name: string, forms: Forms, places: Set<string>) {
 	const visited = new Set<unknown>();
-	const waiting: Array<{ value: unknown; path: string }> = [{ value: root, path: name }];
+	const waiting: Array<[value: unknown, path: string]> = [[root, name]];
 	for (let next = waiting.pop(); next; next = waiting.pop()) {
-		const { value, path } = next;
+		const [value, path] = next;
 		if (typeof value === 'string') look(value, path, forms, places);
-		if ((typeof value !== 'object' && typeof value !== 'function') || value === null) continue;
-		if (visited.has(value)) continue;
+		if (Object(value) !== value || visited.has(value)) continue;
 		visited.add(value);
 		if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) {
 			look(bytesOf(value).toString('latin1'), path, forms, places);
 			continue;
 		}
-		for (const part of partsOf(value, path)) {
-			look(part.key, `a key of ${path}`, forms, places);
-			waiting.push(part);
+		for (const [key, part] of partsOf(value as object)) {
+			look(key, `a key of ${path}`, forms, places);
+			waiting.push([part, `${path}.${key}`]);
 		}
 	}
 }
@@ -88,30 +87,15 @@ const bytesOf = (value: ArrayBufferView | ArrayBufferLike) =>
 		? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 		: Buffer.from(value);
 
-function partsOf(value: object, path: string) {
-	const parts: Array<{ key: string; value: unknown; path: string }> = [];
-	const add = (key: string, part: unknown, place = `${path}.${key}`) =>
-		parts.push({ key, value: part, path: place });
-	for (const key of Reflect.ownKeys(value)) {
-		add(String(key), valueOf(value, key));
-	}
-	if (value instanceof Map) {
-		let index = 0;
-		for (const [key, entry] of value) {
-			add('', key, `${path}.key(${index})`);
-			add('', entry, `${path}.value(${index++})`);
-		}
-	}
-	if (value instanceof Set) {
-		for (const [index, entry] of [...value].entries()) add('', entry, `${path}.value(${index})`);
-	}
-	if (value instanceof Headers || value instanceof URLSearchParams || value instanceof FormData) {
-		for (const [key, entry] of value) add(key, entry);
-	}
-	if (value instanceof URL) add('href', value.href);
-	// A getter of the class, as errors and responses have them, is part of what others can read.
-	for (const key of ['message', 'stack', 'cause', 'description', 'context', 'messages']) {
-		if (!Object.hasOwn(value, key) && key in value) add(key, valueOf(value, key));
+/** What others can read by a getter of the class, as errors and responses have them. */
+const GETTERS = ['message', 'stack', 'cause', 'description', 'context', 'messages', 'href'];
+
+function partsOf(value: object): Array<[key: string, part: unknown]> {
+	const keys = [...Reflect.ownKeys(value), ...GETTERS.filter((key) => key in value)];
+	const parts = keys.map((key): [string, unknown] => [String(key), valueOf(value, key)]);
+	const lists = [Map, Set, Headers, URLSearchParams, FormData];
+	if (lists.some((list) => value instanceof list)) {
+		parts.push(['entries', [...(value as Iterable<unknown>)]]);
 	}
 	return parts;
 }
@@ -124,25 +108,21 @@ function valueOf(value: object, key: PropertyKey): unknown {
 	}
 }
 
+const ALL = { depth: 12, maxArrayLength: null, maxStringLength: null, breakLength: Infinity };
+
+const PRINTERS: Record<string, (thing: unknown) => string | undefined> = {
+	JSON: (thing) => JSON.stringify(thing),
+	String: (thing) => String(thing),
+	inspect: (thing) => inspect(thing, ALL),
+};
+
 function printed(thing: unknown): Array<[string, string]> {
-	const texts: Array<[string, string]> = [];
-	const attempt = (printer: string, print: () => unknown) => {
+	return Object.entries(PRINTERS).map(([printer, print]) => {
 		try {
-			const text = print();
-			if (typeof text === 'string') texts.push([printer, text]);
+			return [printer, print(thing) ?? ''];
 		} catch {
 			// What cannot be printed this way cannot leak this way.
+			return [printer, ''];
 		}
-	};
-	attempt('JSON', () => JSON.stringify(thing));
-	attempt('String', () => String(thing));
-	attempt('inspect', () =>
-		inspect(thing, {
-			depth: 12,
-			maxArrayLength: null,
-			maxStringLength: null,
-			breakLength: Infinity,
-		}),
-	);
-	return texts;
+	});
 }

@@ -38,11 +38,8 @@ describe('what could not be sent is refused by the name of its fault, without th
 		['nothing', ['', ' \n ', '""'], 'is empty'],
 		['Bearer alone', ['Bearer', 'Bearer   '], 'is empty'],
 		['a whole file', ['x'.repeat(4097)], LONG],
-		[
-			'white space inside',
-			['sk-bearer 123', 'sk-secret 123', 'sk-secret\t123', 'sk-secret\u00a0123'],
-			SPACE,
-		],
+		['a space inside', ['sk-bearer 123', 'sk-secret 123'], SPACE],
+		['other white space inside', ['sk-secret\t123', 'sk-secret\u00a0123'], SPACE],
 		['invisible white space', ['sk-secret\u200b123', 'sk-secret\ufeff123'], SPACE],
 		['the header’s name', [`Authorization: Bearer ${S}`], SPACE],
 		['Bearer twice', [`Bearer Bearer ${S}`], SPACE],
@@ -115,28 +112,17 @@ describe('a key that somebody echoes is taken out', () => {
 		expect(redact(text)).toBe(clean);
 	});
 
-	test.each([0, 1, 2, 3, 4, 5])('in base64, with %i bytes before it', (bytes) => {
-		for (const key of [KEY, '?>~'.repeat(5)]) {
-			const text = `${'user:'.slice(0, bytes).padEnd(bytes, 'x')}${key}:tail`;
-			for (const form of ['base64', 'base64url'] as const) {
-				const clean = keyRedactor(key)(`<${Buffer.from(text).toString(form)}>`);
-				expect(clean).toContain('[API key]');
-				expect(decodings(clean)).not.toContain(key.slice(2, 8));
-			}
-		}
-	});
-
 	test('in base64 at every alignment, whatever stands around it', () => {
 		const bytes = fc.uint8Array({ maxLength: 12 });
-		const keys = fc.string({ unit: fc.constantFrom(...'abcdXYZ0123456789-_+/~'), minLength: 12 });
+		const keys = fc.string({ unit: fc.constantFrom(...'abcXYZ0123456789-_+/?>~'), minLength: 12 });
+		const forms = fc.constantFrom('base64' as const, 'base64url' as const);
 		fc.assert(
-			fc.property(keys, bytes, bytes, (key, before, after) => {
-				const encoded = Buffer.concat([before, Buffer.from(key), after]).toString('base64');
+			fc.property(keys, bytes, bytes, forms, (key, before, after, form) => {
+				const encoded = Buffer.concat([before, Buffer.from(key), after]).toString(form);
 				const clean = keyRedactor(key)(encoded);
 				expect(clean).toContain('[API key]');
-				expect(clean.replaceAll('[API key]', '').length).toBeLessThanOrEqual(
-					Math.ceil((4 * (before.length + after.length + 4)) / 3) + 4,
-				);
+				const most = Math.ceil((4 * (before.length + after.length + 4)) / 3) + 4;
+				expect(clean.replaceAll('[API key]', '').length).toBeLessThanOrEqual(most);
 			}),
 			{ numRuns: 300 },
 		);
@@ -148,14 +134,4 @@ describe('a key that somebody echoes is taken out', () => {
 		expect(keyRedactor('')('some text')).toBe('some text');
 		expect(keyRedactor('a-ключ-b')('<a-ключ-b>')).toBe('<[API key]>');
 	});
-
-	/** What can be decoded from the pieces that redaction has left, at every alignment. */
-	function decodings(text: string): string {
-		return text
-			.split(/[^A-Za-z0-9+/_=-]+/)
-			.flatMap((piece) =>
-				[0, 1, 2, 3].map((shift) => Buffer.from(piece.slice(shift), 'base64').toString('latin1')),
-			)
-			.join('\n');
-	}
 });

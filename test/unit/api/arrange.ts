@@ -8,6 +8,7 @@ import {
 	type FaultKind,
 	type GatewayReply,
 	type GatewayRequest,
+	type Headers,
 	type Transport,
 } from '../../../nodes/shared/api/http/transport';
 import { VirtualTime } from '../../../scripts/engine/virtual-time';
@@ -52,11 +53,7 @@ export class ScriptedTransport implements Transport {
 }
 
 /** A reply; an object becomes JSON. */
-export function reply(
-	status: number,
-	body: unknown = '',
-	headers: GatewayReply['headers'] = {},
-): GatewayReply {
+export function reply(status: number, body: unknown = '', headers: Headers = {}): GatewayReply {
 	const json = typeof body !== 'string';
 	return {
 		status,

@@ -6,17 +6,13 @@ import { refusalOf } from './arrange';
 
 const REQUEST = { model: 'image-1', prompt: 'make it blue' };
 
-function upload(name: string, type = 'image/png') {
-	return { name, bytes: new Blob([name], { type }) };
-}
+const upload = (name: string, type = 'image/png') => ({ name, bytes: new Blob([name], { type }) });
 
 /** Each part: its name, and its text, or its file’s name, type and content. */
 async function partsOf(form: FormData): Promise<unknown[]> {
 	return await Promise.all(
-		[...form.entries()].map(async ([name, value]) =>
-			typeof value === 'string'
-				? [name, value]
-				: [name, value.name, value.type, await value.text()],
+		[...form.entries()].map(async ([name, part]) =>
+			typeof part === 'string' ? [name, part] : [name, part.name, part.type, await part.text()],
 		),
 	);
 }
@@ -53,11 +49,7 @@ describe('images by address', () => {
 
 	test.each<[string, unknown[], string[]]>([
 		['one', [A, ` ${A}\n`], [A]],
-		[
-			'separated by commas, spaces or line breaks',
-			[`${A},${B}`, `${A} ,  ${B}`, `${A}\r\n${B}\n`],
-			[A, B],
-		],
+		['separated by commas, spaces or lines', [`${A},${B}`, `${A} ,  ${B}`, `${A}\r\n${B}`], [A, B]],
 		['a comma in an address', [B], [B]],
 		['a data URL', [DATA], [DATA]],
 		['data URLs and others', [`${DATA},${A}\n${DATA}`, [DATA, A, DATA]], [DATA, A, DATA]],
@@ -92,22 +84,21 @@ describe('a PNG can be transparent', () => {
 	});
 
 	/** A PNG with one more chunk behind its header. */
-	function withChunk(type: string, size: number): Buffer {
-		const plain = png(2);
+	function withChunk(type: string, size: number, plain = png(2)): Buffer {
 		const chunk = Buffer.alloc(12 + size);
 		chunk.writeUInt32BE(size);
 		chunk.write(type, 4, 'latin1');
 		return Buffer.concat([plain.subarray(0, 33), chunk, plain.subarray(33)]);
 	}
 
-	test('by a tRNS chunk, also behind other chunks', () => {
-		expect(hasAlpha(withChunk('tRNS', 6))).toBe(true);
-		expect(hasAlpha(withChunk('pHYs', 9))).toBe(false);
-		const both = withChunk('tRNS', 6);
-		const text = Buffer.alloc(12 + 500);
-		text.writeUInt32BE(500);
-		text.write('tEXt', 4, 'latin1');
-		expect(hasAlpha(Buffer.concat([both.subarray(0, 33), text, both.subarray(33)]))).toBe(true);
+	test('by a tRNS chunk, also behind other chunks, and within a larger buffer', () => {
+		const file = withChunk('tRNS', 6);
+		expect([file, withChunk('pHYs', 9), withChunk('tEXt', 500, file)].map(hasAlpha)).toEqual([
+			true,
+			false,
+			true,
+		]);
+		expect(hasAlpha(Buffer.concat([Buffer.alloc(100, 1), file]).subarray(100))).toBe(true);
 	});
 
 	test('not by the letters tRNS within another chunk', () => {
@@ -122,10 +113,5 @@ describe('a PNG can be transparent', () => {
 		const lying = withChunk('tEXt', 4);
 		lying.writeUInt32BE(0xffffffff, 33);
 		expect(hasAlpha(lying.subarray(0, PNG_ALPHA_BYTES))).toBe(false);
-	});
-
-	test('when it is a part of a larger buffer', () => {
-		const file = Buffer.concat([Buffer.alloc(100, 1), withChunk('tRNS', 6)]);
-		expect(hasAlpha(file.subarray(100))).toBe(true);
 	});
 });

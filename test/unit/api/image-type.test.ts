@@ -2,9 +2,7 @@ import { PNG } from 'pngjs';
 import { IMAGE_TYPE_BYTES, imageType } from '../../../nodes/shared/api/images/image-type';
 
 /** Bytes of a text in which each character stands for one byte, with something behind them. */
-function file(start: string, size = 64): Uint8Array {
-	return Buffer.from(start.padEnd(size, '\x01'), 'latin1');
-}
+const file = (start: string, size = 64) => Buffer.from(start.padEnd(size, '\x01'), 'latin1');
 
 describe('an image is known by its first bytes', () => {
 	test.each([
@@ -15,11 +13,7 @@ describe('an image is known by its first bytes', () => {
 		['image/avif', 'avif', ['\0\0\0\x20ftypavif']],
 		['image/heic', 'heic', ['\0\0\0\x18ftypheic']],
 		['image/tiff', 'tiff', ['II*\0', 'MM\0*']],
-		[
-			'image/svg+xml',
-			'svg',
-			['<svg xmlns="x">', '<svg><path/></svg>', '\n  <svg viewBox="0 0 1 1">'],
-		],
+		['image/svg+xml', 'svg', ['<svg xmlns="x">', '<svg><path/>', '\n  <svg viewBox="0 0 1 1">']],
 		['image/svg+xml', 'svg', ['\xef\xbb\xbf<svg >', '<?xml version="1.0"?>\n<svg xmlns="x">']],
 		['image/svg+xml', 'svg', ['<?xml version="1.0"?><!-- made\nby --><svg >']],
 		['image/svg+xml', 'svg', ['<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "-//W3C//DTD"']],

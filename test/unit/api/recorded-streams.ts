@@ -37,6 +37,11 @@ export const message = (...texts: string[]) => ({
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
+/** Bytes in chunks as a socket brings them. */
+export function* inChunks(whole: Uint8Array, size = 16_384) {
+	for (let at = 0; at < whole.length; at += size) yield whole.subarray(at, at + size);
+}
+
 /** The bytes of a text, one in a chunk. */
 export const oneByOne = (text: string): Uint8Array[] =>
 	Array.from(bytes(text), (byte) => Uint8Array.of(byte));
@@ -136,13 +141,12 @@ export async function recordStreams(): Promise<Array<[string, string]>> {
 	const gateway = await startGateway();
 	try {
 		const streams: Array<[string, string]> = [];
+		const authorization = `Bearer ${gateway.keys.active}`;
+		const headers = { authorization, 'content-type': 'application/json' };
 		for (const [name, request] of Object.entries(REQUESTS)) {
 			const reply = await fetch(`${gateway.baseUrl}/responses`, {
 				method: 'POST',
-				headers: {
-					Authorization: `Bearer ${gateway.keys.active}`,
-					'Content-Type': 'application/json',
-				},
+				headers,
 				body: JSON.stringify({ model: 'aurora-omni-1', stream: true, ...request }),
 			});
 			if (reply.status !== 200) throw new Error(`${name}: ${await reply.text()}`);

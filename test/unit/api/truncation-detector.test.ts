@@ -1,12 +1,9 @@
 import { PNG } from 'pngjs';
 import { TruncationDetector } from '../../../nodes/shared/api/images/truncation-detector';
 
+/** Bytes one after the other: numbers, and a text's characters. */
 const bytes = (...parts: Array<string | number[]>) =>
-	Buffer.concat(
-		parts.map((part) =>
-			typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part),
-		),
-	);
+	Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1')));
 
 const png = PNG.sync.write(new PNG({ width: 3, height: 2 }));
 
@@ -33,25 +30,12 @@ const gif = bytes(
 	[0x3b],
 );
 
-const webp = bytes(
-	'RIFF',
-	[24, 0, 0, 0],
-	'WEBPVP8 ',
-	[12, 0, 0, 0],
-	[1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6],
-);
+const webp = bytes('RIFF\x18\0\0\0WEBPVP8 \x0c\0\0\0', [1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6]);
 
 const avif = bytes(
-	[0, 0, 0, 16],
-	'ftypavif',
-	[0, 0, 0, 0],
-	[0, 0, 0, 12],
-	'meta',
-	[1, 2, 3, 4],
-	[0, 0, 0, 1],
-	'mdat',
-	[0, 0, 0, 0, 0, 0, 0, 20],
-	[1, 2, 3, 4],
+	'\0\0\0\x10ftypavif\0\0\0\0',
+	'\0\0\0\x0cmeta\x01\x02\x03\x04',
+	'\0\0\0\x01mdat\0\0\0\0\0\0\0\x14\x01\x02\x03\x04',
 );
 
 /** Each with the bytes at its end that may be missing without harm to the image. */
@@ -85,28 +69,17 @@ describe.each(FILES)('%s', (_name, mimeType, file, spare) => {
 		const ends = [file.length / 2, file.length - spare - 1, file.length - spare];
 		const cut = ends.map((end) => whole(mimeType, file.subarray(0, end)));
 		expect(cut).toEqual([false, false, true]);
-	});
-});
-
-test('at most points a cut file is told from a whole one', () => {
-	for (const [name, mimeType, file, spare] of FILES) {
 		const cuts = Array.from({ length: file.length - spare - 1 }, (_unused, at) => at);
 		const taken = cuts.filter((at) => whole(mimeType, file.subarray(0, at)));
 		// A GIF between two blocks and an AVIF between two boxes look finished.
-		expect([name, taken.length <= (mimeType === 'image/png' ? 0 : 9)]).toEqual([name, true]);
-		if (name === 'PNG' || name === 'JPEG' || name === 'WebP')
-			expect([name, taken]).toEqual([name, []]);
-	}
+		expect(taken.length).toBeLessThan(/gif|avif|heic/.test(mimeType) ? 10 : 1);
+	});
 });
 
 test.each([
 	['a PNG of other chunks', 'image/png', bytes('\x89PNG\r\n\x1a\n', Array(40).fill(7) as number[])],
 	['a JPEG whose segment has no length', 'image/jpeg', bytes([0xff, 0xd8, 0xff, 0xe0, 0, 0, 1, 2])],
-	[
-		'a GIF with a block that nobody knows',
-		'image/gif',
-		bytes('GIF89a', [1, 0, 1, 0, 0, 0, 0, 0x77, 1]),
-	],
+	['a GIF with an unknown block', 'image/gif', bytes('GIF89a', [1, 0, 1, 0, 0, 0, 0, 0x77, 1])],
 	['a WebP that was streamed', 'image/webp', bytes('RIFF', [255, 255, 255, 255], 'WEBPVP8 ', [9])],
 	['a WebP of no length', 'image/webp', bytes('RIFF', [0, 0, 0, 0], 'WEBPVP8 ', [9])],
 	['an AVIF whose last box goes on to the end', 'image/avif', bytes([0, 0, 0, 0], 'mdat', [1, 2])],

@@ -90,10 +90,8 @@ describe('No wait ends after the deadline:', () => {
 		['one that ends at it is begun', busy('60'), AT_60_S, [60_000], {}, /^Wait a while/],
 		['a refusal says nothing of it', reply(400, '', AFTER_60_S), before(1), [], {}, /^Fix/],
 	])('%s', async (_, always, bounds, waits, facts, advice) => {
-		const { error, time, sent } = await fail(always, ask, {
-			maxRetries: 1 + waits.length,
-			...bounds,
-		});
+		const limits = { maxRetries: 1 + waits.length, ...bounds };
+		const { error, time, sent } = await fail(always, ask, limits);
 		expect(time.waits).toEqual(waits);
 		expect(sent).toHaveLength(waits.length + 1);
 		expect(error.details).toMatchObject(facts);
