@@ -68,7 +68,7 @@ test('a bad value of a field or option is named, and its item is not sent', asyn
 	// Each item has one bad value; what the parts of the client refuse is in rare-errors.test.ts.
 	const rows: Array<[IDataObject, string]> = [
 		[{ prompt: '' }, 'Prompt is empty'],
-		[{ prompt: 7 }, 'Prompt is not a text'],
+		[{ prompt: [7] }, 'Prompt is a list, not a text'],
 		[{ extraBody: '{ "size": "big" }' }, 'Size is neither auto nor <width>x<height>'],
 		[{ n: 0 }, 'Number of Images is below 1'],
 		[{ n: 'two' }, 'Number of Images is not a number'],

@@ -93,8 +93,8 @@ describe('Response → Create is not sent:', () => {
 			{ type: 'text', text: ' ' },
 		],
 		[
-			'Message 1 is not a text',
-			'Its expression yields an object or a list. Choose one field of it, or use JSON.stringify().',
+			'Message 1: Text is a list, not a text',
+			'Write one entry of the list, such as {{ $json.items[0] }}, or all of them as a text: {{ $json.items.join() }}.',
 			{ type: 'text', text: '={{ [1] }}' },
 		],
 		['Message 1 has the role assistant and an image', USERS, { role: 'assistant', type: 'image' }],
@@ -148,7 +148,11 @@ describe('An image or a look at a task is not sent:', () => {
 			files(' , '),
 		],
 		['Input Binary Field "x" is not a binary field of the item', NO_FILE, files('x')],
-		['Input Binary Field is neither a name nor binary data', NO_FILE, files('={{ { a: 1 } }}')],
+		[
+			'Input Binary Field is an object, neither a name nor binary data',
+			'Write the name of the field, such as data, or the file of another node’s item: {{ $("Name").item.binary.data }}.',
+			files('={{ { a: 1 } }}'),
+		],
 		[
 			'Input Binary Field "nothing" is empty',
 			'The file has no bytes. Check the node that made it.',
