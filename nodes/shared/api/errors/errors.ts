@@ -1,3 +1,5 @@
+import { shorten } from './shorten';
+
 /** What is known about a failure beside its message; all of it may be shown to the user. */
 export interface ErrorDetails {
 	/** What the user can do about it, in sentences. */
@@ -29,14 +31,14 @@ export interface ErrorDetails {
 
 /**
  * Every failure that the client reports: a value that does not change. The caller (a node, a chat
- * model) turns it into the form that its host wants.
+ * model) turns it into the form that its host wants. Its message is bounded, whatever it quotes.
  */
 export class ModelAccessError extends Error {
 	constructor(
 		message: string,
 		readonly details: ErrorDetails,
 	) {
-		super(message);
+		super(shorten(message));
 		this.name = new.target.name;
 	}
 

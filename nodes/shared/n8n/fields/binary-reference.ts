@@ -30,11 +30,15 @@ export function binaryReferences(value: unknown, field: string): BinaryReference
 	return references;
 }
 
+/** What the bytes of a file look like as a text. */
+// eslint-disable-next-line no-control-regex
+const BYTES = /^\s*%PDF-|[\u0000-\u0008\u000e-\u001f\ufffd]/;
+
 const DATA_URL = /^\s*data:([\w.+-]+\/[\w.+-]+)?[;,]/i;
 
 function readNames(text: string, field: string): string[] {
-	// A comma in it separates no names.
-	if (DATA_URL.test(text)) throw contentOfFile(field);
+	// A comma in these separates no names.
+	if (DATA_URL.test(text) || BYTES.test(text)) throw contentOfFile(field);
 	return text
 		.split(',')
 		.map((name) => name.trim())
@@ -137,13 +141,9 @@ const NO_NAME = 200;
 /** How base64 of PNG, JPEG, GIF, WebP, TIFF, PDF and ZIP files begins. */
 const BASE64_START = /^(iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|SUkqA|TU0AK|JVBERi0|UEsDB)/;
 
-/** What the bytes of a file look like as a text. */
-// eslint-disable-next-line no-control-regex
-const BYTES = /^%PDF-|[\u0000-\u0008\u000e-\u001f\ufffd]/;
-
 /** Whether a text that names no field is what a file holds. */
 function isContent(text: string): boolean {
-	return text.length > NO_NAME || BASE64_START.test(text) || BYTES.test(text);
+	return text.length > NO_NAME || BASE64_START.test(text);
 }
 
 function contentOfFile(field: string): ValidationError {
