@@ -1,7 +1,8 @@
 import type { IBinaryData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 import type { Storage, StoredReply } from '../../api/images/download';
 import type { Headers } from '../../api/http/transport';
-import { readChunks, toTransportFault, type Readable } from './transport';
+import { readChunks, type Readable } from './transport';
+import { toTransportFault } from './transport-fault';
 
 /**
  * Fetches images by n8n's plain request helper, without the key, and streams them into n8n's
