@@ -8,7 +8,9 @@ import { toTransportFault } from './transport-fault';
  * Fetches images by n8n's plain request helper, without the key, and streams them into n8n's
  * binary storage.
  *
- * `Accept-Encoding: identity` keeps `Content-Length` that of the file.
+ * `Accept-Encoding: identity` keeps `Content-Length` that of the file. A host may compress all the
+ * same: n8n's helper then unpacks the file and hides `Content-Encoding`. Node compares the length with
+ * what was sent, and the body breaks off if that is less.
  */
 export function createFileStorage(context: IExecuteFunctions): Storage<IBinaryData> {
 	return {
@@ -49,6 +51,7 @@ function storedReply(
 	return {
 		status: statusCode,
 		headers: headers as Headers,
+		checksLength: true,
 		chunks: readChunks(stream),
 		async save({ name, mimeType }, chunks) {
 			return await context.helpers.prepareBinaryData(toStream(chunks, stream), name, mimeType);
