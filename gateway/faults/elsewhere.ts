@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { connect, type AddressInfo, type Server } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { Certificate } from './certificates';
 
 /** What somebody else's server was sent. */
@@ -59,12 +59,16 @@ export interface TlsFront {
 
 /**
  * Starts a TLS server that hands what it receives to a server on this machine.
+ * @param settings its certificate, and what else it asks for, such as one of the client
  * @param target the port of that server
  */
-export async function startTlsFront(certificate: Certificate, target: number): Promise<TlsFront> {
+export async function startTlsFront(
+	settings: Certificate & TlsOptions,
+	target: number,
+): Promise<TlsFront> {
 	let tried = 0;
 	let received = 0;
-	const server = createTlsServer(certificate, (socket) => {
+	const server = createTlsServer(settings, (socket) => {
 		const inner = connect(target, '127.0.0.1');
 		socket.on('data', (bytes: Buffer) => {
 			received += bytes.length;

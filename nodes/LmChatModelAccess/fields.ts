@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties, ISupplyDataFunctions } from 'n8n-workflow';
 import { requireText } from '../shared/api/errors/require-text';
-import { modelPicker } from '../shared/n8n/fields/model-picker';
+import { modelPicker, readModel } from '../shared/n8n/fields/model-picker';
 import { extraBodyOption, maxRetriesOption, optionsCollection } from '../shared/n8n/fields/options';
 import {
 	idleTimeoutOption,
@@ -59,11 +59,12 @@ export const properties: INodeProperties[] = [
  * @throws {ValidationError} names the field
  */
 export function readParameters(context: ISupplyDataFunctions, itemIndex: number): Parameters {
-	const modelId: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });
+	const model: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });
+	const modelId = readModel(model);
 	requireText(modelId, 'Model', 'Choose a model from the list or enter its exact ID.');
 	const options = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
 	return {
-		modelId: String(modelId),
+		modelId,
 		bounds: readResponseBounds(options),
 		idleMs: idleTimeoutOption.read(options),
 		fields: readModelFields(options),

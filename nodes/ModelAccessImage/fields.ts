@@ -4,6 +4,7 @@ import type { RequestBounds } from '../shared/n8n/http/client';
 import { defineOption, numberOption } from '../shared/n8n/fields/define-option';
 import { maxRetriesOption, timeoutOption } from '../shared/n8n/fields/options';
 import { numberParameter } from '../shared/n8n/fields/parameters';
+import { textParameter } from '../shared/n8n/fields/text';
 import type { ItemScope } from '../shared/n8n/runner/operation';
 
 export const downloadImagesField: INodeProperties = {
@@ -35,7 +36,7 @@ const fileNameOption = defineOption(
 		description:
 			'Name of the file; {index} stands for the image’s index, and the extension follows the file’s real type. Empty takes the task ID.',
 	},
-	(value) => String(value ?? ''),
+	(value, label) => textParameter(value, label) ?? '',
 );
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
@@ -90,7 +91,7 @@ const onTimeoutOption = defineOption(
 		default: 'error',
 		description: 'What to do when the image is not done within Max Wait',
 	},
-	(value) => value === 'returnTask',
+	(value, label) => textParameter(value, label) === 'returnTask',
 );
 
 const pollIntervalOption = numberOption(
@@ -189,10 +190,11 @@ export function readFileSettings(item: ItemScope): FileSettings {
 }
 
 function readBinaryProperty(item: ItemScope): string {
-	const property = item.parameter(binaryPropertyField.name);
-	if (typeof property === 'string' && property.trim() !== '') return property.trim();
+	const { name, displayName } = binaryPropertyField;
+	const property = textParameter(item.parameter(name), displayName)?.trim() ?? '';
+	if (property !== '') return property;
 	throw new ValidationError(
-		binaryPropertyField.displayName,
+		displayName,
 		'is empty',
 		'Enter the name of a binary field, such as data.',
 	);

@@ -335,7 +335,7 @@ function impatient(node: INodeType, timeouts: Timeouts): INodeType {
 }
 
 /** Lets TLS connections of this process trust this authority alone. */
-function trust(cert: string): () => void {
+export function trust(cert: string): () => void {
 	const original = tls.createSecureContext;
 	const mutable = tls as { createSecureContext: typeof tls.createSecureContext };
 	mutable.createSecureContext = (options) => original({ ...options, ca: options?.ca ?? cert });

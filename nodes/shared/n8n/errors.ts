@@ -1,5 +1,6 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type INode } from 'n8n-workflow';
 import { CanceledError, ValidationError, ModelAccessError } from '../api/errors/errors';
+import { shorten } from '../api/errors/shorten';
 
 /** An image task that the gateway accepted in this run of the node. */
 export interface TaskRecord {
@@ -69,11 +70,9 @@ export function nodeError(
 		? error
 		: new NodeOperationError(node, error as Error, { itemIndex });
 	made.context.itemIndex ??= itemIndex;
-	const { message, description } = made;
-	return show(
-		made,
-		withUnfinishedWork({ message, description: description ?? '', context: {} }, remains),
-	);
+	const message = shorten(made.message);
+	const description = shorten(made.description ?? '');
+	return show(made, withUnfinishedWork({ message, description, context: {} }, remains));
 }
 
 function isNodeError(error: unknown): error is NodeApiError | NodeOperationError {
@@ -89,7 +88,7 @@ function describe(error: ModelAccessError): Shown {
 	];
 	return {
 		message: error.message,
-		description: [advice, ...identifiers].filter(Boolean).join(' '),
+		description: [shorten(advice), ...identifiers].filter(Boolean).join(' '),
 		context: { details: errorDetails(error) },
 	};
 }

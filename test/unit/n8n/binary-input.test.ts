@@ -1,11 +1,7 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import { Readable } from 'node:stream';
-import {
-	binaryReferences,
-	dataUrl,
-	readInputFile,
-	referenceName,
-} from '../../../nodes/shared/n8n/fields/binary-input';
+import { dataUrl, readInputFile } from '../../../nodes/shared/n8n/fields/binary-input';
+import { binaryReferences, referenceName } from '../../../nodes/shared/n8n/fields/binary-reference';
 
 const FIELD = 'Input Binary Field';
 const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(300, 1)]);
@@ -49,6 +45,7 @@ describe('The files that a parameter names', () => {
 	test.each<[string, unknown, unknown[]]>([
 		['one name', 'data', ['data']],
 		['names separated by commas', ' a, b ,,c, ', ['a', 'b', 'c']],
+		['a number', 7, ['7']],
 		['a list of names', ['a', 'b,c'], ['a', 'b', 'c']],
 		['a file', file, [file]],
 		['a list of files and names', [file, 'b'], [file, 'b']],
@@ -56,8 +53,8 @@ describe('The files that a parameter names', () => {
 		expect(binaryReferences(value, FIELD)).toEqual(expected);
 	});
 
-	test('are not nothing, and not of another type', () => {
-		for (const value of ['', ' , ', [], null, undefined, 7])
+	test('are not nothing', () => {
+		for (const value of ['', ' , ', [], null, undefined])
 			expect(() => binaryReferences(value, FIELD)).toThrow(`${FIELD} names no binary field`);
 	});
 

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { findModels, listModels } from '../../../shared/api/models/models';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
+import { textOption } from '../../../shared/n8n/fields/define-option';
 import { numberParameter } from '../../../shared/n8n/fields/parameters';
 
 const BOUNDS = { timeoutMs: 60_000, totalMs: 60_000, maxRetries: 3 };
@@ -14,6 +15,15 @@ const limitField = {
 	description: 'Max number of results to return',
 	displayOptions: { show: { returnAll: [false] } },
 } satisfies INodeProperties;
+
+const search = textOption({
+	displayName: 'Search',
+	name: 'search',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. image',
+	description: 'Return only models whose ID contains this text, in any case',
+});
 
 /** Model → Get Many: `GET /v1/models`. */
 export const getAll: Operation = {
@@ -37,16 +47,7 @@ export const getAll: Operation = {
 			type: 'collection',
 			placeholder: 'Add option',
 			default: {},
-			options: [
-				{
-					displayName: 'Search',
-					name: 'search',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. image',
-					description: 'Return only models whose ID contains this text, in any case',
-				},
-			],
+			options: [search.field],
 		},
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
@@ -58,10 +59,8 @@ export const getAll: Operation = {
 						fallback: limitField.default,
 						min: 1,
 					});
-		const models = findModels(
-			await listModels(item.client(BOUNDS)),
-			String(item.options.search ?? ''),
-		);
+		const wanted = search.read(item.options);
+		const models = findModels(await listModels(item.client(BOUNDS)), wanted);
 		return models.slice(0, limit).map((model) => ({ json: model as IDataObject }));
 	},
 };

@@ -3,6 +3,7 @@ import { IMAGE_TYPE_BYTES, imageType } from '../../../shared/api/images/image-ty
 import type { CreatedResponse } from '../../../shared/api/responses/created-response';
 import { getOutputImages } from '../../../shared/api/responses/response-output';
 import { defineOption } from '../../../shared/n8n/fields/define-option';
+import { textParameter } from '../../../shared/n8n/fields/text';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 
 const DEFAULT_FIELD = 'data';
@@ -16,7 +17,7 @@ export const imagesFieldOption = defineOption(
 		hint: 'The name of the output binary field for the first image; others get _1, _2, …',
 		description: 'Where images go that the model draws while it answers',
 	},
-	(value) => String(value ?? '').trim() || DEFAULT_FIELD,
+	(value, label) => textParameter(value, label)?.trim() || DEFAULT_FIELD,
 );
 
 /** What of the gateway's IDs may become a file's name. */
@@ -24,26 +25,26 @@ const FILE_NAME = /^[\w-]{1,100}$/;
 
 /**
  * The images of an answer as binary data: `data`, `data_1`, …
+ * @param field the name for the first one
  * @returns undefined where it holds none
  */
 export async function getAnswerImages(
-	item: ItemScope,
+	{ context }: ItemScope,
 	{ response }: CreatedResponse,
+	field: string,
 ): Promise<IBinaryKeyData | undefined> {
 	const images = getOutputImages(response);
 	if (images.length === 0) return undefined;
-	const field = imagesFieldOption.read(item.options);
 	const binary: IBinaryKeyData = {};
 	for (const [index, { base64, id }] of images.entries()) {
 		const bytes = Buffer.from(withoutPrefix(base64), 'base64');
 		const type = imageType(bytes.subarray(0, IMAGE_TYPE_BYTES));
 		const name = `${id !== undefined && FILE_NAME.test(id) ? id : `image-${index}`}.${type?.extension ?? 'bin'}`;
-		binary[index === 0 ? field : `${field}_${index}`] =
-			await item.context.helpers.prepareBinaryData(
-				bytes,
-				name,
-				type?.mimeType ?? 'application/octet-stream',
-			);
+		binary[index === 0 ? field : `${field}_${index}`] = await context.helpers.prepareBinaryData(
+			bytes,
+			name,
+			type?.mimeType ?? 'application/octet-stream',
+		);
 	}
 	return binary;
 }

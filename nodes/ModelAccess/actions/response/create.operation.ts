@@ -14,14 +14,15 @@ import { getOutputText, simplifyResponse } from '../../../shared/api/responses/r
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import type { SavedWork } from '../../../shared/n8n/runner/resume-store';
-import { modelPicker } from '../../../shared/n8n/fields/model-picker';
+import { modelPicker, readModel } from '../../../shared/n8n/fields/model-picker';
 import {
 	concurrencyOption,
 	maxRetriesOption,
 	optionsCollection,
 } from '../../../shared/n8n/fields/options';
-import { promptField } from '../../../shared/n8n/fields/prompt';
+import { promptField, readPrompt } from '../../../shared/n8n/fields/prompt';
 import { jsonParameter } from '../../../shared/n8n/fields/parameters';
+import { textParameter } from '../../../shared/n8n/fields/text';
 import {
 	idleTimeoutOption,
 	responseTimeoutOption,
@@ -103,12 +104,13 @@ export const create: Operation = {
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const onText = item.beginStream();
 		const body = checkResponseRequest({
-			model: item.parameter('model'),
+			model: readModel(item.parameter('model')),
 			input: await readInput(item),
 			...readBodyFields(item),
 		});
 		const client = item.client(readResponseBounds(item.options));
 		const idleMs = idleTimeoutOption.read(item.options);
+		const imagesField = imagesFieldOption.read(item.options);
 		const earlier = item.work.restore(body);
 		const created =
 			earlier?.kind === 'answer'
@@ -120,7 +122,7 @@ export const create: Operation = {
 			json: created.json as IDataObject,
 			...pickIds(created),
 		});
-		return await delivered(item, created, body);
+		return await delivered(item, created, { body, imagesField });
 	},
 };
 
@@ -150,13 +152,13 @@ function answeredBefore(
 async function delivered(
 	item: ItemScope,
 	created: CreatedResponse,
-	body: Record<string, unknown>,
+	{ body, imagesField }: { body: Record<string, unknown>; imagesField: string },
 ): Promise<INodeExecutionData[]> {
 	try {
 		hintAt(item, created);
 		const json =
 			item.parameter('simplify') === false ? created.json : simplifyResponse(created, body);
-		const binary = await getAnswerImages(item, created);
+		const binary = await getAnswerImages(item, created, imagesField);
 		return [{ json: json as IDataObject, ...(binary && { binary }) }];
 	} catch (error) {
 		throw undelivered(error, created);
@@ -177,16 +179,20 @@ function undelivered(error: unknown, { response, ...created }: CreatedResponse):
 	);
 }
 
+/** A number or a boolean as its text. */
+const plainText = (value: unknown) =>
+	typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+
 async function readInput(item: ItemScope): Promise<unknown> {
-	switch (item.parameter('inputType')) {
+	switch (textParameter(item.parameter('inputType'), 'Input Type')) {
 		case 'messages':
 			return await readMessages(item);
 		case 'json':
-			return inputFromJson(item.parameter('inputJson'), INPUT_FIELD, (text) =>
+			return inputFromJson(plainText(item.parameter('inputJson')), INPUT_FIELD, (text) =>
 				jsonParameter(text, INPUT_FIELD),
 			);
 		default:
-			return item.parameter('prompt');
+			return readPrompt(item.parameter('prompt'));
 	}
 }
 

@@ -6,12 +6,9 @@ import {
 	type Message,
 	type Role,
 } from '../../../shared/api/responses/response-input';
-import {
-	binaryReferences,
-	dataUrl,
-	readInputFile,
-	referenceName,
-} from '../../../shared/n8n/fields/binary-input';
+import { dataUrl, readInputFile } from '../../../shared/n8n/fields/binary-input';
+import { binaryReferences, referenceName } from '../../../shared/n8n/fields/binary-reference';
+import { textParameter } from '../../../shared/n8n/fields/text';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 
 const roleField: INodeProperties = {
@@ -160,9 +157,10 @@ export async function readMessages(item: ItemScope): Promise<Message[]> {
 }
 
 async function readMessage(item: ItemScope, row: IDataObject, name: string): Promise<Message> {
-	const role = (row.role ?? 'user') as Role;
-	const text = rowText(row.text, name);
-	if (row.type !== 'image' && row.type !== 'file') {
+	const role = (textParameter(row.role, `${name}: Role`) ?? 'user') as Role;
+	const text = textParameter(row.text, `${name}: Text`) ?? '';
+	const type = textParameter(row.type, `${name}: Content`);
+	if (type !== 'image' && type !== 'file') {
 		if (text.trim() === '') {
 			throw new ValidationError(name, 'is empty', 'Enter its text, or remove the message.');
 		}
@@ -171,35 +169,24 @@ async function readMessage(item: ItemScope, row: IDataObject, name: string): Pro
 	if (role !== 'user') {
 		throw new ValidationError(
 			name,
-			`has the role ${role} and ${row.type === 'image' ? 'an image' : 'a file'}`,
+			`has the role ${role} and ${type === 'image' ? 'an image' : 'a file'}`,
 			'Only a user’s message can hold images and files. Set its role to User.',
 		);
 	}
 	const parts =
-		row.type === 'image' ? await imageParts(item, row, name) : await fileParts(item, row, name);
+		type === 'image' ? await imageParts(item, row, name) : await fileParts(item, row, name);
 	return { role, content: [...(text.trim() === '' ? [] : [textPart(role, text)]), ...parts] };
 }
 
-/** @throws {ValidationError} an expression yields something that is no text */
-function rowText(value: unknown, name: string): string {
-	if (value === undefined || value === null) return '';
-	if (typeof value === 'object') {
-		throw new ValidationError(
-			name,
-			'is not a text',
-			'Its expression yields an object or a list. Choose one field of it, or use JSON.stringify().',
-		);
-	}
-	return String(value as string | number | boolean);
-}
-
 async function imageParts(item: ItemScope, row: IDataObject, name: string): Promise<ContentPart[]> {
+	const detail = textParameter(row.detail, `${name}: Detail`);
 	const part = (address: string): ContentPart => ({
 		type: 'input_image',
 		image_url: address,
-		...(typeof row.detail === 'string' && { detail: row.detail }),
+		...(detail !== undefined && { detail }),
 	});
-	if (row.imageSource === 'url') return [part(imageAddress(row.imageUrl, `${name}: Image URL`))];
+	const source = textParameter(row.imageSource, `${name}: Image Source`);
+	if (source === 'url') return [part(imageAddress(row.imageUrl, `${name}: Image URL`))];
 	const field = `${name}: Input Binary Field`;
 	const parts: ContentPart[] = [];
 	for (const reference of binaryReferences(row.binaryPropertyNames, field)) {
@@ -218,7 +205,7 @@ async function imageParts(item: ItemScope, row: IDataObject, name: string): Prom
 
 /** @throws {ValidationError} it is no address of an image */
 function imageAddress(value: unknown, field: string): string {
-	const address = typeof value === 'string' ? value.trim() : '';
+	const address = (textParameter(value, field) ?? '').trim();
 	if (/^(https?:\/\/|data:image\/)/i.test(address)) return address;
 	throw new ValidationError(
 		field,

@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { parseToolChoice } from '../../../shared/api/responses/tool-choice';
 import { ValidationError } from '../../../shared/api/errors/errors';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
-import type { Option } from '../../../shared/n8n/fields/define-option';
+import { defineOption, textOption, type Option } from '../../../shared/n8n/fields/define-option';
 import { extraBodyOption } from '../../../shared/n8n/fields/options';
 import {
 	jsonListParameter,
@@ -15,11 +15,13 @@ import {
 	maxOutputTokensOption,
 	readModelFields,
 	reasoningEffortOption,
+	reasoningSummaryOption,
 	serviceTierOption,
 	storeOption,
 	temperatureOption,
 	topPOption,
 } from '../../../shared/n8n/fields/response-options';
+import { textListParameter, textParameter } from '../../../shared/n8n/fields/text';
 
 const formatTypeField = {
 	displayName: 'Type',
@@ -56,10 +58,7 @@ const strictField = {
 	displayOptions: { show: { type: ['json_schema'] } },
 } satisfies INodeProperties;
 
-const extraBody = extraBodyOption('{ "user": "42" }');
-
-/** The options that become fields of the request's body. */
-export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
+const include = defineOption(
 	{
 		displayName: 'Include',
 		name: 'include',
@@ -68,15 +67,59 @@ export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
 		placeholder: 'e.g. reasoning.encrypted_content',
 		description: 'Additional parts to put into the answer; separate several by commas',
 	},
+	readList,
+);
+
+const instructions = textOption({
+	displayName: 'Instructions',
+	name: 'instructions',
+	type: 'string',
+	typeOptions: { rows: 3 },
+	default: '',
+	placeholder: 'e.g. Answer in French',
+	description: 'How the model should behave, apart from the prompt',
+});
+
+const previousResponseId = textOption({
+	displayName: 'Previous Response ID',
+	name: 'previousResponseId',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. resp_68af4030592c81938ec0a5fbab4a3e9f',
+	description: 'A stored response that this one goes on from',
+});
+
+const truncation = textOption({
+	displayName: 'Truncation',
+	name: 'truncation',
+	type: 'options',
+	options: [
+		{ name: 'Automatic', value: 'auto', description: 'Leave out the middle' },
+		{ name: 'Disabled', value: 'disabled', description: 'Fail' },
+	],
+	default: 'disabled',
+	description: 'What to do with an input that is too long for the model',
+});
+
+const toolChoice = defineOption(
 	{
-		displayName: 'Instructions',
-		name: 'instructions',
+		displayName: 'Tool Choice',
+		name: 'toolChoice',
 		type: 'string',
-		typeOptions: { rows: 3 },
-		default: '',
-		placeholder: 'e.g. Answer in French',
-		description: 'How the model should behave, apart from the prompt',
+		default: 'auto',
+		placeholder: 'e.g. required',
+		description:
+			'Whether tools are called: auto, none, required, the name of a function, or a JSON object',
 	},
+	readToolChoice,
+);
+
+const extraBody = extraBodyOption('{ "user": "42" }');
+
+/** The options that become fields of the request's body. */
+export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
+	include,
+	instructions,
 	maxOutputTokensOption,
 	{
 		displayName: 'Metadata (JSON)',
@@ -122,39 +165,13 @@ export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
 		default: true,
 		description: 'Whether the model may call several tools at once',
 	},
-	{
-		displayName: 'Previous Response ID',
-		name: 'previousResponseId',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. resp_68af4030592c81938ec0a5fbab4a3e9f',
-		description: 'A stored response that this one goes on from',
-	},
+	previousResponseId,
 	reasoningEffortOption,
-	{
-		displayName: 'Reasoning Summary',
-		name: 'reasoningSummary',
-		type: 'options',
-		options: [
-			{ name: 'Automatic', value: 'auto' },
-			{ name: 'Concise', value: 'concise' },
-			{ name: 'Detailed', value: 'detailed' },
-		],
-		default: 'auto',
-		description: 'Whether and how the model sums up what it thought',
-	},
+	reasoningSummaryOption,
 	serviceTierOption,
 	storeOption,
 	temperatureOption,
-	{
-		displayName: 'Tool Choice',
-		name: 'toolChoice',
-		type: 'string',
-		default: 'auto',
-		placeholder: 'e.g. required',
-		description:
-			'Whether tools are called: auto, none, required, the name of a function, or a JSON object',
-	},
+	toolChoice,
 	{
 		displayName: 'Tools (JSON)',
 		name: 'tools',
@@ -165,17 +182,7 @@ export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
 		description: 'A list of tools that the model may use. Support depends on the model.',
 	},
 	topPOption,
-	{
-		displayName: 'Truncation',
-		name: 'truncation',
-		type: 'options',
-		options: [
-			{ name: 'Automatic', value: 'auto', description: 'Leave out the middle' },
-			{ name: 'Disabled', value: 'disabled', description: 'Fail' },
-		],
-		default: 'disabled',
-		description: 'What to do with an input that is too long for the model',
-	},
+	truncation,
 	extraBody,
 ];
 
@@ -187,15 +194,15 @@ export function readBodyFields({ options }: ItemScope): Record<string, unknown> 
 	return withExtraBody(
 		omitUndefined({
 			...readModelFields(options),
-			include: readList(options.include),
-			instructions: options.instructions,
+			include: include.read(options),
+			instructions: instructions.read(options),
 			metadata: unlessEmpty(jsonObjectParameter(options.metadata, 'Metadata')),
 			parallel_tool_calls: options.parallelToolCalls,
-			previous_response_id: options.previousResponseId,
+			previous_response_id: previousResponseId.read(options),
 			text: outputFormat(options.outputFormat),
-			tool_choice: toolChoice(options.toolChoice),
+			tool_choice: toolChoice.read(options),
 			tools: jsonListParameter(options.tools, 'Tools'),
-			truncation: options.truncation,
+			truncation: truncation.read(options),
 		}),
 		extraBody.read(options),
 	);
@@ -205,13 +212,11 @@ function unlessEmpty(fields: Record<string, unknown>): Record<string, unknown> |
 	return Object.keys(fields).length > 0 ? fields : undefined;
 }
 
-function readList(value: unknown): unknown[] | undefined {
-	const list = Array.isArray(value)
-		? (value as unknown[])
-		: String(value ?? '')
-				.split(',')
-				.map((part) => part.trim())
-				.filter((part) => part !== '');
+function readList(value: unknown, field: string): string[] | undefined {
+	const texts = textListParameter(value, field) ?? '';
+	const list = (Array.isArray(texts) ? texts : texts.split(','))
+		.map((part) => part.trim())
+		.filter((part) => part !== '');
 	return list.length > 0 ? list : undefined;
 }
 
@@ -219,14 +224,11 @@ function readList(value: unknown): unknown[] | undefined {
 function outputFormat(value: unknown): Record<string, unknown> | undefined {
 	const format = (value as { format?: IDataObject } | undefined)?.format;
 	if (!format) return undefined;
-	const {
-		type = formatTypeField.default,
-		name = schemaNameField.default,
-		strict = strictField.default,
-		schema,
-	} = format;
+	const { strict = strictField.default, schema } = format;
+	const type = textParameter(format.type, 'Output Format: Type') ?? formatTypeField.default;
+	const name = textParameter(format.name, 'Schema Name') ?? schemaNameField.default;
 	if (type !== 'json_schema') return { format: { type } };
-	if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name)) {
+	if (!/^[\w-]{1,64}$/.test(name)) {
 		throw new ValidationError(
 			'Schema Name',
 			'is not a name',
@@ -244,10 +246,13 @@ function outputFormat(value: unknown): Record<string, unknown> | undefined {
 	return { format: { type, name, schema: parsed, strict } };
 }
 
-function toolChoice(value: unknown): unknown {
-	if (typeof value !== 'string') return value ?? undefined;
-	const text = value.trim();
+function readToolChoice(value: unknown, field: string): unknown {
+	if (isObject(value)) return value;
+	const text = (textParameter(value, field) ?? '').trim();
 	if (text === '') return undefined;
-	if (text.startsWith('{')) return jsonParameter(text, 'Tool Choice');
+	if (text.startsWith('{')) return jsonParameter(text, field);
 	return parseToolChoice(text);
 }
+
+const isObject = (value: unknown) =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);

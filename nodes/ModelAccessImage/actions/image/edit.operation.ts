@@ -2,16 +2,16 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { ValidationError } from '../../../shared/api/errors/errors';
 import { editForm, imageAddresses } from '../../../shared/api/images/image-edit';
 import { hasAlpha, PNG_ALPHA_BYTES } from '../../../shared/api/images/png-alpha';
+import { readInputFile, type InputFile } from '../../../shared/n8n/fields/binary-input';
 import {
 	binaryReferences,
-	readInputFile,
 	referenceName,
 	type BinaryReference,
-	type InputFile,
-} from '../../../shared/n8n/fields/binary-input';
+} from '../../../shared/n8n/fields/binary-reference';
 import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
+import { textListParameter, textParameter } from '../../../shared/n8n/fields/text';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
 import { readSubmitSettings } from '../../fields';
 import { readScope } from '../../scope';
@@ -99,22 +99,26 @@ export const edit: Operation = {
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const settings = readSubmitSettings(item);
-		const source = item.parameter('imageSource') === 'url' ? fromUrls : fromBinary;
+		const chosen = textParameter(item.parameter('imageSource'), 'Image Source');
+		const source = chosen === 'url' ? fromUrls : fromBinary;
 		const submission = await source(item);
 		return await submitAndDeliver(readScope(item), settings, submission);
 	},
 };
 
 async function fromUrls(item: ItemScope): Promise<Submission> {
-	const images = imageAddresses(item.parameter('imageUrls'), 'Image URLs');
+	const images = readAddresses(item.parameter('imageUrls'), 'Image URLs');
 	const { maskUrl } = item.options;
 	const mask =
 		maskUrl === undefined || maskUrl === ''
 			? undefined
-			: onlyOne(imageAddresses(maskUrl, 'Mask URL'), 'Mask URL');
+			: onlyOne(readAddresses(maskUrl, 'Mask URL'), 'Mask URL');
 	const request = readImageRequest(item, { images, mask });
 	return { kind: 'edits', request, body: request, identity: request };
 }
+
+const readAddresses = (value: unknown, field: string) =>
+	imageAddresses(textListParameter(value, field), field);
 
 async function fromBinary(item: ItemScope): Promise<Submission> {
 	const request = readImageRequest(item);

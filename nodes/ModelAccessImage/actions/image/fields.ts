@@ -1,6 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { checkImageRequest, type ImageRequest } from '../../../shared/api/images/image-request';
-import { defineOption, type Option } from '../../../shared/n8n/fields/define-option';
+import { defineOption, textOption, type Option } from '../../../shared/n8n/fields/define-option';
+import { readModel } from '../../../shared/n8n/fields/model-picker';
+import { readPrompt } from '../../../shared/n8n/fields/prompt';
 import { concurrencyOption, extraBodyOption } from '../../../shared/n8n/fields/options';
 import { omitUndefined, optionalNumber } from '../../../shared/n8n/fields/parameters';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
@@ -24,6 +26,55 @@ const numberOfImages = defineOption(
 	},
 	(value, field) => optionalNumber(value, { field, min: 1, whole: true }),
 );
+
+const background = textOption({
+	displayName: 'Background',
+	name: 'background',
+	type: 'options',
+	options: [
+		{ name: 'Automatic', value: 'auto' },
+		{ name: 'Opaque', value: 'opaque' },
+		{ name: 'Transparent', value: 'transparent' },
+	],
+	default: 'auto',
+	description: 'Whether the image may be see-through. Support depends on the model.',
+});
+
+const outputFormat = textOption({
+	displayName: 'Output Format',
+	name: 'outputFormat',
+	type: 'options',
+	options: [
+		{ name: 'JPEG', value: 'jpeg' },
+		{ name: 'PNG', value: 'png' },
+		{ name: 'WebP', value: 'webp' },
+	],
+	default: 'png',
+	description: 'The file format to ask for. Support depends on the model.',
+});
+
+const quality = textOption({
+	displayName: 'Quality',
+	name: 'quality',
+	type: 'options',
+	options: [
+		{ name: 'Automatic', value: 'auto' },
+		{ name: 'High', value: 'high' },
+		{ name: 'Low', value: 'low' },
+		{ name: 'Medium', value: 'medium' },
+	],
+	default: 'auto',
+	description: 'How much work goes into the image. Support depends on the model.',
+});
+
+const size = textOption({
+	displayName: 'Size',
+	name: 'size',
+	type: 'string',
+	default: '1024x1024',
+	placeholder: 'e.g. 1024x1024',
+	description: 'Width x height in pixels, or auto. Which sizes work depends on the model.',
+});
 
 const extraBody = extraBodyOption('{ "style": "vivid" }');
 
@@ -50,52 +101,11 @@ export const submitFields: INodeProperties[] = [
 
 /** The options of each operation that submits. */
 export const submitOptions: Array<INodeProperties | Option<unknown>> = [
-	{
-		displayName: 'Background',
-		name: 'background',
-		type: 'options',
-		options: [
-			{ name: 'Automatic', value: 'auto' },
-			{ name: 'Opaque', value: 'opaque' },
-			{ name: 'Transparent', value: 'transparent' },
-		],
-		default: 'auto',
-		description: 'Whether the image may be see-through. Support depends on the model.',
-	},
+	background,
 	numberOfImages,
-	{
-		displayName: 'Output Format',
-		name: 'outputFormat',
-		type: 'options',
-		options: [
-			{ name: 'JPEG', value: 'jpeg' },
-			{ name: 'PNG', value: 'png' },
-			{ name: 'WebP', value: 'webp' },
-		],
-		default: 'png',
-		description: 'The file format to ask for. Support depends on the model.',
-	},
-	{
-		displayName: 'Quality',
-		name: 'quality',
-		type: 'options',
-		options: [
-			{ name: 'Automatic', value: 'auto' },
-			{ name: 'High', value: 'high' },
-			{ name: 'Low', value: 'low' },
-			{ name: 'Medium', value: 'medium' },
-		],
-		default: 'auto',
-		description: 'How much work goes into the image. Support depends on the model.',
-	},
-	{
-		displayName: 'Size',
-		name: 'size',
-		type: 'string',
-		default: '1024x1024',
-		placeholder: 'e.g. 1024x1024',
-		description: 'Width x height in pixels, or auto. Which sizes work depends on the model.',
-	},
+	outputFormat,
+	quality,
+	size,
 	extraBody,
 	...fileOptions,
 	...waitOptions,
@@ -113,14 +123,14 @@ export function readImageRequest(item: ItemScope, own: Record<string, unknown> =
 	const { options } = item;
 	return checkImageRequest({
 		...omitUndefined({
-			model: item.parameter('model'),
-			prompt: item.parameter('prompt'),
+			model: readModel(item.parameter('model')),
+			prompt: readPrompt(item.parameter('prompt')),
 			...own,
-			size: options.size,
+			size: size.read(options),
 			n: numberOfImages.read(options),
-			quality: options.quality,
-			background: options.background,
-			output_format: options.outputFormat,
+			quality: quality.read(options),
+			background: background.read(options),
+			output_format: outputFormat.read(options),
 		}),
 		...extraBody.read(options),
 	});

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { parseTaskId } from '../../../shared/api/images/task-id';
+import { textParameter } from '../../../shared/n8n/fields/text';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 
 export const taskIdField: INodeProperties = {
@@ -15,5 +16,8 @@ export const taskIdField: INodeProperties = {
 
 /** @throws {ValidationError} it is no task ID of this gateway */
 export function readTaskId(item: ItemScope): string {
-	return parseTaskId(item.parameter('taskId'), item.connection.baseUrl);
+	return parseTaskId(
+		textParameter(item.parameter(taskIdField.name), taskIdField.displayName),
+		item.connection.baseUrl,
+	);
 }

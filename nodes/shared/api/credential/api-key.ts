@@ -1,21 +1,11 @@
 import { ValidationError } from '../errors/errors';
+import { pastedFault, withoutQuotes } from '../pasted-text';
 
 const FIELD = 'API Key';
 const ADVICE = 'Copy the key again from the gateway’s console and paste it alone.';
 
 /** Characters of the longest key: with more, servers refuse the headers of a request as a whole. */
 const LONGEST = 4096;
-
-const QUOTE_PAIRS: Record<string, string> = { '"': '"', "'": "'", '`': '`', '“': '”', '‘': '’' };
-
-/** What a key must not hold, and how the fault is named. The key itself is never shown. */
-const FAULTS: Array<[RegExp, string]> = [
-	// eslint-disable-next-line no-control-regex
-	[/[\u0000-\u0008\u000a-\u001f\u007f]/, 'contains a line break or another control character'],
-	[/[\s\u200b\ufeff]/, 'contains a space'],
-	[/["'`“”„‘’«»]/, 'contains a quote'],
-	[/[^\u0021-\u007e]/, 'contains a character that is not ASCII'],
-];
 
 /**
  * The one home of the key rule: takes off what copying adds (spaces, line breaks, one pair of
@@ -36,16 +26,14 @@ export function normalizeApiKey(input: string): string {
 	const key = unquoted.found ? bare : withoutQuotes(bare).text;
 
 	if (key === '' || /^bearer$/i.test(key)) throw new ValidationError(FIELD, 'is empty', ADVICE);
-	const fault = FAULTS.find(([pattern]) => pattern.test(key));
-	if (fault) throw new ValidationError(FIELD, fault[1], ADVICE);
+	const fault = pastedFault(key) ?? (isAscii(key) ? undefined : NOT_ASCII);
+	if (fault) throw new ValidationError(FIELD, fault, ADVICE);
 	return key;
 }
 
-function withoutQuotes(text: string): { text: string; found: boolean } {
-	const closing = QUOTE_PAIRS[text.charAt(0)];
-	const found = closing !== undefined && text.length > 1 && text.endsWith(closing);
-	return { text: found ? text.slice(1, -1).trim() : text, found };
-}
+const NOT_ASCII = 'contains a character that is not ASCII';
+
+const isAscii = (text: string) => /^[\u0021-\u007e]*$/.test(text);
 
 /**
  * Takes a key out of text that is about to be shown, in each form in which a gateway or proxy

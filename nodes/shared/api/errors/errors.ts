@@ -1,3 +1,5 @@
+import { shorten } from './shorten';
+
 /** The gateway did nothing: by 429, or by 503. */
 export type Refusal = 'rateLimited' | 'unavailable';
 
@@ -38,14 +40,14 @@ export interface ErrorDetails {
 
 /**
  * Every failure that the client reports: a value that does not change. The caller (a node, a chat
- * model) turns it into the form that its host wants.
+ * model) turns it into the form that its host wants. Its message is bounded, whatever it quotes.
  */
 export class ModelAccessError extends Error {
 	constructor(
 		message: string,
 		readonly details: ErrorDetails,
 	) {
-		super(message);
+		super(shorten(message));
 		this.name = new.target.name;
 	}
 

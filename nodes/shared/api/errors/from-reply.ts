@@ -143,6 +143,16 @@ const FAULT_MEANINGS: Record<FaultKind, { title: string; advice: string }> = {
 		advice:
 			'Check the host in the Base URL. The gateway needs a valid certificate for it; verification is not switched off, since the key would be readable on the way.',
 	},
+	clientCertificate: {
+		title: 'The gateway asks for a client certificate',
+		advice:
+			'These nodes cannot send one. Ask the gateway’s operator for an address that needs none, or run a proxy that adds the certificate.',
+	},
+	handshake: {
+		title: 'The gateway refuses the TLS handshake',
+		advice:
+			'It may ask for a client certificate, which these nodes cannot send, or for another version of TLS. Ask the gateway’s operator.',
+	},
 	tls: {
 		title: 'The gateway’s address does not speak TLS as https needs it',
 		advice: 'Check the Base URL of the credential: whether it is https or http, and its port.',

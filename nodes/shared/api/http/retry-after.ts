@@ -1,11 +1,13 @@
+import { parseHttpDate } from './http-date';
 import { header, type Headers } from './transport';
 
 /** Characters of the longest value that can mean something; an HTTP date has 29 or a few more. */
 const LONGEST = 64;
 
 /**
- * Reads `Retry-After`: a number of seconds or an HTTP date, the latter taken against the reply's
- * own `Date` header where there is one, so that a wrong clock on either side does no harm.
+ * Reads `Retry-After`: seconds in digits, or an HTTP date in one of its three forms. A date is taken
+ * against the reply's own `Date` header where there is one, so that a wrong clock on either side
+ * does no harm.
  *
  * @param now milliseconds since the epoch, by the local clock
  * @returns seconds, 0 or more; undefined where the header is absent, negative or makes no sense
@@ -18,9 +20,8 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
 		const seconds = Number(value);
 		return Number.isFinite(seconds) ? seconds : undefined;
 	}
-	if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(value)) return undefined;
-	const date = Date.parse(value);
-	if (Number.isNaN(date)) return undefined;
+	const date = parseHttpDate(value, now);
+	if (date === undefined) return undefined;
 	return Math.max(0, Math.ceil((date - readGatewayTime(headers, now)) / 1000));
 }
 
@@ -29,6 +30,6 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
  * @returns milliseconds since the epoch; `now` where the header is absent or makes no sense
  */
 export function readGatewayTime(headers: Headers, now: number): number {
-	const date = Date.parse((header(headers, 'date') ?? '').slice(0, LONGEST));
-	return Number.isNaN(date) ? now : date;
+	const date = (header(headers, 'date') ?? '').slice(0, LONGEST).trim();
+	return parseHttpDate(date, now) ?? now;
 }

@@ -113,6 +113,8 @@ export function faultOutcome(fault: FaultKind): Outcome {
 		case 'lost':
 			return 'inDoubt';
 		case 'certificate':
+		case 'clientCertificate':
+		case 'handshake':
 		case 'tls':
 		case 'blocked':
 			return 'refused';

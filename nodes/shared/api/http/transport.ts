@@ -65,6 +65,10 @@ export type FaultKind =
 	| 'lost'
 	/** The other side's certificate was not accepted. */
 	| 'certificate'
+	/** The other side accepts no connection without a certificate of the client, or another one. */
+	| 'clientCertificate'
+	/** The other side ended the handshake without saying why. */
+	| 'handshake'
 	/** The other side does not speak TLS, or not this one. */
 	| 'tls'
 	/** The host's own policy forbade the address. */
@@ -83,6 +87,9 @@ export class TransportFault extends Error {
 	}
 }
 
+/** System calls before anything is sent: the look-up of the host, and the connection. */
+const BEFORE_SENDING = /^(connect|getaddrinfo|query[A-Z]\w*)$/;
+
 const UNREACHED = [
 	'ECONNREFUSED',
 	'ENOTFOUND',
@@ -90,20 +97,28 @@ const UNREACHED = [
 	'EAI_NODATA',
 	'EAI_NONAME',
 	'ERR_INVALID_URL',
+	'ERR_SOCKET_CONNECTION_TIMEOUT',
 	'UND_ERR_CONNECT_TIMEOUT',
-];
-/** These come from an established connection too, after the request was sent. */
-const UNREACHED_AT_CONNECT = [
-	'EHOSTUNREACH',
-	'ENETUNREACH',
-	'EADDRNOTAVAIL',
-	'EHOSTDOWN',
-	'ENETDOWN',
-	'EACCES',
 ];
 const TIMEOUT = ['ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT'];
 const CERTIFICATE =
-	/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|CRL_)/;
+	/^(CERT_|ERR_TLS_CERT|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|CRL_)/;
+
+/** OpenSSL's codes for the alerts by which a server refuses the client's certificate, or asks for one. */
+const CLIENT_CERTIFICATE =
+	/^ERR_SSL_\w*ALERT_(NO_CERTIFICATE|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA)$/;
+const HANDSHAKE = /^ERR_SSL_\w*ALERT_HANDSHAKE_FAILURE$/;
+/** These come after the handshake too, when the request was sent. */
+const BROKEN_RECORD = /^ERR_SSL_\w*(BAD_RECORD_MAC|DECRYPT)/;
+const TLS = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/;
+
+const KINDS: Array<[RegExp, FaultKind]> = [
+	[CERTIFICATE, 'certificate'],
+	[CLIENT_CERTIFICATE, 'clientCertificate'],
+	[HANDSHAKE, 'handshake'],
+	[BROKEN_RECORD, 'lost'],
+	[TLS, 'tls'],
+];
 
 /**
  * What a system's or HTTP library's error code says about the request. An unknown code counts as
@@ -111,13 +126,11 @@ const CERTIFICATE =
  * @param syscall the system call that failed, such as `connect`
  */
 export function faultKind(code: string | undefined, syscall?: string): FaultKind {
+	if (BEFORE_SENDING.test(syscall ?? '')) return 'unreached';
 	if (code === undefined) return 'lost';
 	if (UNREACHED.includes(code)) return 'unreached';
-	if (UNREACHED_AT_CONNECT.includes(code)) return syscall === 'connect' ? 'unreached' : 'lost';
 	if (TIMEOUT.includes(code)) return 'timeout';
-	if (CERTIFICATE.test(code)) return 'certificate';
-	if (code === 'EPROTO') return 'tls';
-	return 'lost';
+	return KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? 'lost';
 }
 
 /** The first value of a header, or undefined. */

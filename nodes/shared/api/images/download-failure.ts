@@ -130,6 +130,12 @@ const FAULTS: Record<FaultKind, [problem: string, mayRetry: boolean, advice: str
 		false,
 		'Ask the gateway’s operator; verification is not switched off.',
 	],
+	clientCertificate: ['it asks for a client certificate', false, ASK_OPERATOR],
+	handshake: [
+		'it refuses the TLS handshake',
+		false,
+		`It may ask for a client certificate. ${ASK_OPERATOR}`,
+	],
 	tls: ['it does not speak TLS as https needs it', false, ASK_OPERATOR],
 	blocked: [
 		'n8n’s own protection refuses to connect to its address',

@@ -25,6 +25,8 @@ export interface StoredReply<File> {
 	headers: Headers;
 	/** The body as it comes. @throws {TransportFault} the connection failed */
 	chunks: AsyncIterable<Uint8Array>;
+	/** Whether `chunks` throw if fewer bytes were sent than `Content-Length` says, and may be unpacked. */
+	checksLength?: boolean;
 	/**
 	 * Streams `chunks` into the host's storage.
 	 * @throws what reading them throws, or the storage's own error; nothing is left there then
@@ -164,18 +166,28 @@ async function save<File>(
 	{ maxBytes, fileName }: DownloadSettings,
 	watch: IdleTimeout,
 ): Promise<Downloaded<File>> {
-	const announced = Number(header(reply.headers, 'content-length') ?? NaN);
+	const announced = readAnnounced(reply.headers);
 	if (announced > maxBytes) throw tooLarge(maxBytes);
 	const chunks = watch.track(reply.chunks);
 	const pieces = await readAhead(chunks, (read) => countBytes(read) >= IMAGE_TYPE_BYTES);
 	const start = joinBytes(pieces);
 	const type = imageType(start);
-	if (!type) throw notAnImage(reply.headers, start, announced);
-	const content = new Content(type, announced, maxBytes);
+	const expected = reply.checksLength ? NaN : announced;
+	if (!type) throw notAnImage(reply.headers, start, expected);
+	const content = new Content(type, expected, maxBytes);
 	const { mimeType, extension } = type;
 	const name = fileName(extension);
 	const file = await reply.save({ name, mimeType }, content.check(withPieces(pieces, chunks)));
 	return { file, name, mimeType, size: content.size };
+}
+
+/**
+ * Bytes of the file that the storage host named; NaN if it named none. Of a packed file it names
+ * those that it sends, which says nothing of the file.
+ */
+function readAnnounced(headers: Headers): number {
+	const isPacked = !/^\s*(identity\s*)?$/i.test(header(headers, 'content-encoding') ?? '');
+	return isPacked ? NaN : Number(header(headers, 'content-length') ?? NaN);
 }
 
 /** The bytes of an image on their way into the storage. */
@@ -186,8 +198,8 @@ class Content {
 
 	constructor(
 		private readonly type: ImageType,
-		/** Bytes that the storage host named; NaN if it named none. */
-		private readonly announced: number,
+		/** Bytes that have to come; NaN if that is not known, or not to be checked here. */
+		private readonly expected: number,
 		private readonly maxBytes: number,
 	) {
 		this.end = new TruncationDetector(type.mimeType);
@@ -202,8 +214,8 @@ class Content {
 			yield chunk;
 		}
 		// A length may be wrong in both directions: the file's own end decides then.
-		const { size, announced, end } = this;
-		if (size < announced && !end.hasEnded) throw incomplete(size, announced);
+		const { size, expected, end } = this;
+		if (size < expected && !end.hasEnded) throw incomplete(size, expected);
 		if (!end.mayEnd) throw cutOff(this.type.extension, size);
 	}
 }

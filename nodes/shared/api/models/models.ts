@@ -20,3 +20,8 @@ export function findModels(models: Model[], search: string | undefined): Model[]
 	const wanted = (search ?? '').trim().toLowerCase();
 	return models.filter(({ id }) => id.toLowerCase().includes(wanted));
 }
+
+/** Whether an entry of the list stands for many models, such as `gpt-*`: it is no ID to ask for. */
+export function isPattern({ id }: Model): boolean {
+	return id.includes('*');
+}

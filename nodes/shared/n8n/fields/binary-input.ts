@@ -3,9 +3,7 @@ import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import { ValidationError } from '../../api/errors/errors';
 import { toDataUrl } from '../../api/responses/response-input';
 import { IMAGE_TYPE_BYTES, imageType, type ImageType } from '../../api/images/image-type';
-
-/** Where a file comes from: the name of an item's binary field, or the file from an expression. */
-export type BinaryReference = string | IBinaryData;
+import { findFile, referenceName, type BinaryReference } from './binary-reference';
 
 /** An item's file, ready to be sent. */
 export interface InputFile {
@@ -19,38 +17,6 @@ export interface InputFile {
 	identity: string;
 }
 
-/**
- * The files that a binary field parameter names: names separated by commas, a list of names, or
- * binary data from an expression.
- * @param field the name on the field
- * @throws {ValidationError} nothing is named
- */
-export function binaryReferences(value: unknown, field: string): BinaryReference[] {
-	const parts = Array.isArray(value) ? (value as unknown[]) : [value];
-	const references = parts.flatMap((part): BinaryReference[] => {
-		if (typeof part === 'string') {
-			return part
-				.split(',')
-				.map((name) => name.trim())
-				.filter((name) => name !== '');
-		}
-		return typeof part === 'object' && part !== null ? [part as IBinaryData] : [];
-	});
-	if (references.length === 0) {
-		throw new ValidationError(
-			field,
-			'names no binary field',
-			'Enter the name of the input’s binary field, such as data; several are separated by commas.',
-		);
-	}
-	return references;
-}
-
-/** How a reference is called in messages. */
-export function referenceName(reference: BinaryReference): string {
-	return typeof reference === 'string' ? reference : (reference.fileName ?? 'binary data');
-}
-
 /** Bytes read at once from n8n's storage. */
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -62,19 +28,10 @@ const CHUNK_BYTES = 1024 * 1024;
 export async function readInputFile(
 	context: IExecuteFunctions,
 	itemIndex: number,
-	reference: BinaryReference,
+	given: BinaryReference,
 	field: string,
 ): Promise<InputFile> {
-	const stored = storedFile(context, itemIndex, reference);
-	if (!stored) {
-		throw new ValidationError(
-			field,
-			typeof reference === 'string'
-				? `"${reference}" is not a binary field of the item`
-				: 'is neither a name nor binary data',
-			'Check the name, and that the node before hands on a binary file. An expression may also give the binary data of another node’s item.',
-		);
-	}
+	const { reference, stored } = findFile(context, itemIndex, given, field);
 	const bytes = await read(context, itemIndex, reference, stored);
 	if (bytes.size === 0) {
 		throw new ValidationError(
@@ -93,19 +50,6 @@ export async function readInputFile(
 		image,
 		identity: stored.id ?? createHash('sha256').update(stored.data).digest('hex'),
 	};
-}
-
-/** The file behind a reference; undefined where there is none. */
-function storedFile(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	reference: BinaryReference,
-): IBinaryData | undefined {
-	try {
-		return context.helpers.assertBinaryData(itemIndex, reference);
-	} catch {
-		return undefined;
-	}
 }
 
 /** A file as a `data:` URL. */

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { optionLabel } from './option-names';
 import { numberParameter, secondsParameter, type NumberRule } from './parameters';
+import { textParameter } from './text';
 
 /** An option of a node: what the panel shows, and how its value is read. */
 export interface Option<T> {
@@ -23,6 +24,11 @@ export function defineOption<T>(
 ): Option<T> {
 	const label = optionLabel(field);
 	return { field, read: (options) => read(options[field.name], label) };
+}
+
+/** A text, or one of several choices. Nothing counts in place of one that is not set. */
+export function textOption(field: INodeProperties): Option<string | undefined> {
+	return defineOption(field, textParameter);
 }
 
 type NumberField = Omit<INodeProperties, 'type' | 'default'> & { default: number };

@@ -1,9 +1,10 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
-import { findModels, listModels } from '../../api/models/models';
+import { findModels, isPattern, listModels } from '../../api/models/models';
 import { createClient } from '../http/client';
 import { connect } from '../http/connection';
 import { nodeError } from '../errors';
 import { n8nClock } from '../clock';
+import { textParameter } from './text';
 
 /** The model field of every operation: picked from the gateway's list, or its exact ID. */
 export const modelPicker: INodeProperties = {
@@ -31,11 +32,20 @@ export const modelPicker: INodeProperties = {
 	],
 };
 
+/**
+ * Reads the picker.
+ * @param value its ID, as n8n extracted it
+ * @throws {ValidationError} it is a list or an object
+ */
+export function readModel(value: unknown): string | undefined {
+	return textParameter(value, modelPicker.displayName);
+}
+
 /** A user waits in front of an open list. */
 const BOUNDS = { timeoutMs: 20_000, totalMs: 20_000, maxRetries: 1 };
 
 /**
- * Fills the model picker.
+ * Fills the model picker with the IDs that a request may name; patterns are left out.
  * @throws {NodeApiError|NodeOperationError} shown in the list's place
  */
 export async function searchModels(
@@ -44,7 +54,7 @@ export async function searchModels(
 ): Promise<INodeListSearchResult> {
 	try {
 		const client = createClient(await connect(this, n8nClock), BOUNDS);
-		const models = await listModels(client);
+		const models = (await listModels(client)).filter((model) => !isPattern(model));
 		return { results: findModels(models, filter).map(({ id }) => ({ name: id, value: id })) };
 	} catch (error) {
 		throw nodeError(this.getNode(), error, undefined);

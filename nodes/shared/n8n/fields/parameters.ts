@@ -31,7 +31,7 @@ export function optionalNumber(
 	value: unknown,
 	{ field, min, whole }: NumberRule,
 ): number | undefined {
-	if (value === undefined || value === null || value === '') return undefined;
+	if (isUnset(value)) return undefined;
 	const advice = `Enter a ${whole ? 'whole ' : ''}number from ${min} on.`;
 	const number = typeof value === 'string' ? Number(value) : value;
 	if (typeof number !== 'number' || !Number.isFinite(number)) {
@@ -42,6 +42,13 @@ export function optionalNumber(
 		throw new ValidationError(field, 'is not a whole number', advice);
 	}
 	return number;
+}
+
+/** Whether a field is empty; one that holds nothing but blanks looks the same. */
+function isUnset(value: unknown): boolean {
+	return (
+		value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+	);
 }
 
 /**

@@ -1,4 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { textParameter } from './text';
+
+const LABEL = 'Prompt';
 
 /**
  * The field for what the model gets.
@@ -6,7 +9,7 @@ import type { INodeProperties } from 'n8n-workflow';
  */
 export function promptField(placeholder: string, description: string): INodeProperties {
 	return {
-		displayName: 'Prompt',
+		displayName: LABEL,
 		name: 'prompt',
 		type: 'string',
 		typeOptions: { rows: 4 },
@@ -15,4 +18,12 @@ export function promptField(placeholder: string, description: string): INodeProp
 		placeholder,
 		description,
 	};
+}
+
+/**
+ * Reads the field.
+ * @throws {ValidationError} it is a list or an object
+ */
+export function readPrompt(value: unknown): string | undefined {
+	return textParameter(value, LABEL);
 }

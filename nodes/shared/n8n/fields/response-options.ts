@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import type { RequestBounds } from '../http/client';
-import { secondsOption } from './define-option';
+import { secondsOption, textOption } from './define-option';
 import { maxRetriesOption, timeoutOption } from './options';
 import { omitUndefined, optionalNumber } from './parameters';
 
@@ -13,7 +13,7 @@ export const maxOutputTokensOption: INodeProperties = {
 	description: 'How long the answer may become. Thinking counts as well.',
 };
 
-export const reasoningEffortOption: INodeProperties = {
+export const reasoningEffortOption = textOption({
 	displayName: 'Reasoning Effort',
 	name: 'reasoningEffort',
 	type: 'options',
@@ -26,9 +26,22 @@ export const reasoningEffortOption: INodeProperties = {
 	],
 	default: 'medium',
 	description: 'How much the model thinks before it answers. Support depends on the model.',
-};
+});
 
-export const serviceTierOption: INodeProperties = {
+export const reasoningSummaryOption = textOption({
+	displayName: 'Reasoning Summary',
+	name: 'reasoningSummary',
+	type: 'options',
+	options: [
+		{ name: 'Automatic', value: 'auto' },
+		{ name: 'Concise', value: 'concise' },
+		{ name: 'Detailed', value: 'detailed' },
+	],
+	default: 'auto',
+	description: 'Whether and how the model sums up what it thought',
+});
+
+export const serviceTierOption = textOption({
 	displayName: 'Service Tier',
 	name: 'serviceTier',
 	type: 'options',
@@ -40,7 +53,7 @@ export const serviceTierOption: INodeProperties = {
 	],
 	default: 'auto',
 	description: 'How urgently the request is worked on, and priced',
-};
+});
 
 export const storeOption: INodeProperties = {
 	displayName: 'Store',
@@ -74,8 +87,10 @@ export const topPOption: INodeProperties = {
  * @throws {ValidationError} names the option
  */
 export function readModelFields(options: IDataObject): Record<string, unknown> {
-	const { reasoningEffort, reasoningSummary } = options;
-	const reasoning = omitUndefined({ effort: reasoningEffort, summary: reasoningSummary });
+	const reasoning = omitUndefined({
+		effort: reasoningEffortOption.read(options),
+		summary: reasoningSummaryOption.read(options),
+	});
 	return omitUndefined({
 		max_output_tokens: optionalNumber(options.maxOutputTokens, {
 			field: 'Max Output Tokens',
@@ -83,7 +98,7 @@ export function readModelFields(options: IDataObject): Record<string, unknown> {
 			whole: true,
 		}),
 		reasoning: Object.keys(reasoning).length > 0 ? reasoning : undefined,
-		service_tier: options.serviceTier,
+		service_tier: serviceTierOption.read(options),
 		store: options.store,
 		temperature: optionalNumber(options.temperature, { field: 'Temperature', min: 0 }),
 		top_p: optionalNumber(options.topP, { field: 'Top P', min: 0 }),

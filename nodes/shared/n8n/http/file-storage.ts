@@ -1,13 +1,16 @@
 import type { IBinaryData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 import type { Storage, StoredReply } from '../../api/images/download';
 import type { Headers } from '../../api/http/transport';
-import { readChunks, toTransportFault, type Readable } from './transport';
+import { readChunks, type Readable } from './transport';
+import { toTransportFault } from './transport-fault';
 
 /**
  * Fetches images by n8n's plain request helper, without the key, and streams them into n8n's
  * binary storage.
  *
- * `Accept-Encoding: identity` keeps `Content-Length` that of the file.
+ * `Accept-Encoding: identity` keeps `Content-Length` that of the file. A host may compress all the
+ * same: n8n's helper then unpacks the file and hides `Content-Encoding`. Node compares the length with
+ * what was sent, and the body breaks off if that is less.
  */
 export function createFileStorage(context: IExecuteFunctions): Storage<IBinaryData> {
 	return {
@@ -48,6 +51,7 @@ function storedReply(
 	return {
 		status: statusCode,
 		headers: headers as Headers,
+		checksLength: true,
 		chunks: readChunks(stream),
 		async save({ name, mimeType }, chunks) {
 			return await context.helpers.prepareBinaryData(toStream(chunks, stream), name, mimeType);

@@ -7,8 +7,8 @@ import type {
 	ISupplyDataFunctions,
 } from 'n8n-workflow';
 import { RequestAborted, unlessAborted } from '../../api/http/abort';
+import { toTransportFault } from './transport-fault';
 import {
-	faultKind,
 	TransportFault,
 	type GatewayReply,
 	type GatewayRequest,
@@ -199,36 +199,4 @@ async function* iterate(body: Readable): AsyncGenerator<Uint8Array> {
 		const isKnown = fault instanceof TransportFault || fault instanceof RequestAborted;
 		throw isKnown ? fault : new TransportFault('lost');
 	}
-}
-
-/**
- * Reads a helper's error as a fault of the exchange. Only its code goes on: what n8n wraps holds
- * the request with its headers, and so the key.
- * @returns the error itself where it is none of the network's
- */
-export function toTransportFault(error: unknown): unknown {
-	const chain = getCauses(error);
-	if (chain.some(({ name, message }) => /ssrf/i.test(`${name} ${message}`))) {
-		return new TransportFault('blocked');
-	}
-	const innermost = (field: 'code' | 'syscall') =>
-		chain.map((cause) => cause[field]).findLast((found) => typeof found === 'string');
-	const code = innermost('code');
-	if (code === 'ERR_CANCELED') return new RequestAborted();
-	const known = code !== undefined || chain.some((cause) => cause.isAxiosError === true);
-	return known ? new TransportFault(faultKind(code, innermost('syscall')), code) : error;
-}
-
-interface Cause extends Error {
-	code?: unknown;
-	syscall?: unknown;
-	isAxiosError?: unknown;
-}
-
-function getCauses(error: unknown): Cause[] {
-	const chain: Cause[] = [];
-	for (let next = error; next instanceof Error && !chain.includes(next); next = next.cause) {
-		chain.push(next);
-	}
-	return chain;
 }

@@ -5,6 +5,7 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 import pLimit from 'p-limit';
+import { shorten } from '../../api/errors/shorten';
 import type { Clock } from '../../api/http/clock';
 import { RateLimitQueue, type QueueSummary, type Slot } from '../../api/http/rate-limit-queue';
 import type { Client } from '../../api/http/request';
@@ -33,7 +34,7 @@ export async function execute(
 	if (!operation) {
 		throw new NodeOperationError(
 			context.getNode(),
-			`The operation "${String(wanted)}" of "${String(chosen)}" does not exist`,
+			shorten(`The operation "${String(wanted)}" of "${String(chosen)}" does not exist`),
 			{ description: 'Choose Resource and Operation from their lists.' },
 		);
 	}
