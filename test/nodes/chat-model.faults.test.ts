@@ -46,7 +46,7 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		expect(harness.posts()).toBe(times);
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect(error).toMatchObject({ httpCode: status, functionality: 'configuration-node' });
-		expect(error.message).toContain(`(HTTP ${status})`);
+		expect(error.message).toContain(`(HTTP ${status}, `);
 		expect(error.description).toMatch(/Request ID: req_\d+\.$/);
 		expect(error.description?.includes(MAYBE_EXECUTED_ADVICE.response)).toBe(doubtful);
 		expect(error.context.details).toMatchObject({

@@ -115,7 +115,9 @@ describe('The item of a response', () => {
 describe('A response that is of no use', () => {
 	test('because it failed is an error with the reason, and is not asked for again', async () => {
 		const run = await harness.textError(createResponse({ prompt: '[[fail]] Hello' }));
-		expect(run.error.message).toBe('The model’s response failed: The model failed on purpose.');
+		expect(run.error.message).toBe(
+			'The model’s response failed (server_error): The model failed on purpose.',
+		);
 		expect(shown(run).description).toMatch(/may have been charged.*Request ID: req_000001\.$/);
 		const details = { code: 'server_error', retryable: false };
 		expect(shown(run).context.details).toMatchObject(details);
@@ -358,6 +360,8 @@ describe('As a tool of an agent', () => {
 
 	test('its failure tells the agent what happened and what to do', async () => {
 		const args = { prompt: '[[status:403]]', instructions: '', max_tokens: 5 };
-		await expect(call(tool(byAgent()), args)).rejects.toThrow(/\(HTTP 403\).*\n\nDetails: \w+/s);
+		await expect(call(tool(byAgent()), args)).rejects.toThrow(
+			/\(HTTP 403, not_permitted\).*\n\nDetails: \w+/s,
+		);
 	});
 });

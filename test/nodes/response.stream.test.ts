@@ -85,7 +85,7 @@ describe('A streamed response', () => {
 		);
 		expect(items[0]).toMatchObject({
 			json: {
-				error: 'The model’s response failed: The model failed on purpose.',
+				error: 'The model’s response failed (server_error): The model failed on purpose.',
 				error_details: { code: 'server_error', partial_text: 'w1 w2 w3' },
 			},
 			pairedItem: { item: 0 },
@@ -240,10 +240,10 @@ describe('In an execution that streams to its caller', () => {
 		const errors = run.items.map(({ json }) => json.error as string | undefined);
 		expect(errors).toEqual([
 			undefined,
-			'The model’s response failed: The model failed on purpose.',
+			'The model’s response failed (server_error): The model failed on purpose.',
 			'Prompt is empty',
 			'The model’s answer is not JSON: { "answer":',
-			expect.stringMatching(/^The gateway does not permit this \(HTTP 403\)/),
+			expect.stringMatching(/^The gateway does not permit this \(HTTP 403, not_permitted\)/),
 			undefined,
 		]);
 		expect(listed(run.chunks).filter((line) => !/^\d item/.test(line))).toEqual(
@@ -261,7 +261,9 @@ describe('In an execution that streams to its caller', () => {
 			streaming: true,
 			record,
 		});
-		expect(run.error.message).toBe('The model’s response failed: The model failed on purpose.');
+		expect(run.error.message).toBe(
+			'The model’s response failed (server_error): The model failed on purpose.',
+		);
 		const lines = listed(record.chunks);
 		expect(lines.slice(0, 2)).toEqual(['0 begin', expect.stringMatching(/^0 item w1/)]);
 		expect(lines.filter((line) => line.startsWith('0 error'))).toHaveLength(1);
