@@ -269,7 +269,7 @@ describe('an agent whose key the gateway does not accept', () => {
 		await editor.openNode('AI Agent');
 		const panel = editor.at('output-panel');
 		expect(await panel.getByTestId('node-error-message').innerText()).toMatch(
-			/^The gateway did not accept the API key \(HTTP 401\)/,
+			/^The gateway did not accept the API key \(HTTP 401, /,
 		);
 		expect(await panel.getByTestId('node-error-description').innerText()).toMatch(
 			/^Fix the credential: the key is incomplete, revoked, expired or disabled\..* Request ID: \w+/,

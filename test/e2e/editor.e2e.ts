@@ -136,7 +136,7 @@ describe('the model picker', () => {
 		gateway.settings.intercept = ({ route }) => (route === 'models' ? errorReply(401) : undefined);
 		await editor.models();
 		await browser.page.getByText('Could not load list').waitFor();
-		await browser.page.getByText(/^The gateway did not accept the API key \(HTTP 401\)/).waitFor();
+		await browser.page.getByText(/^The gateway did not accept the API key \(HTTP 401, /).waitFor();
 		gateway.settings.intercept = undefined;
 		await browser.page.keyboard.press('Escape');
 	});

@@ -48,7 +48,7 @@ const UNLISTED = 'Check the request and the credential. It is not sent again unc
 export const STATUSES: Status[] = [
 	status(400, 'refused', 'The gateway refused the request as invalid', ['Fix the request: a field is missing, has the wrong type, or is not allowed here. It is not sent again unchanged.']),
 	status(401, 'refused', 'The gateway did not accept the API key', ['Fix the credential: the key is incomplete, revoked, expired or disabled. Copy it again from the gateway’s console or create a new one.', 'Some gateways answer so as well if the key is used up, its group lacks a permission, or the address of this n8n is not allowed.']),
-	status(403, 'refused', 'The gateway does not permit this', ['The key is expired, disabled or used up, its group or the capability (such as images) is not permitted, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.']),
+	status(403, 'refused', 'The gateway does not permit this', ['The key is expired, disabled or used up, its account, its group or the capability (such as images) is not permitted, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.']),
 	status(404, 'refused', 'The gateway does not know this address or model', ['Check the Base URL of the credential (it ends in /v1), and that the model is in the list of this key. For images the gateway may have its asynchronous tasks switched off.']),
 	status(408, 'doubt', 'The request did not complete in time', ['Check the time-outs on the way to the gateway.']),
 	status(413, 'refused', 'The request is too large for the gateway', ['Shrink or split the input or the file. It is not sent again unchanged.']),
@@ -64,7 +64,7 @@ export const STATUSES: Status[] = [
 ];
 
 const FORBIDDEN =
-	'The key is expired, disabled or used up, its group is not permitted to do this, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.';
+	'The key is expired, disabled or used up, its account or its group is not permitted to do this, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.';
 
 /** What a status means at a call site where the table's advice says more than can be true there. */
 const AT_SITE: Record<number, Partial<Record<CallSite, Sentence[]>>> = {

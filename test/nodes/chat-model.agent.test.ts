@@ -90,7 +90,7 @@ test('an agent goes on for several rounds of calls in one turn', async () => {
 test('an agent whose model fails says what the model’s node says', async () => {
 	const { say } = await startAgent();
 	await expect(say('Hi [[status:502]]')).rejects.toMatchObject({
-		message: expect.stringContaining('(HTTP 502)') as string,
+		message: expect.stringContaining('(HTTP 502, ') as string,
 		description: expect.stringContaining('Request ID') as string,
 	});
 	expect(harness.posts()).toBe(1);

@@ -40,7 +40,7 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		expect(error).toMatchObject({
 			httpCode: status,
 			functionality: 'configuration-node',
-			message: expect.stringContaining(`(HTTP ${status})`) as string,
+			message: expect.stringContaining(`(HTTP ${status}, `) as string,
 			description: expect.stringMatching(/Request ID: req_\d+\.$/) as string,
 			context: { details: { http_status: Number(status), request_id } },
 		});

@@ -74,7 +74,7 @@ describe('Sending again', () => {
 		const run = await harness.text(createResponse({ prompt: '[[once:429]] Hello' }));
 		expect(run.items[0]?.json.text).toBe('You said: Hello');
 		expect(run.logs.map(({ message }) => message)).toEqual([
-			expect.stringMatching(/^Item 0: .*\(HTTP 429\).*2000 ms \(retry 1\)$/),
+			expect.stringMatching(/^Item 0: .*\(HTTP 429, rate_limit_exceeded\).*2000 ms \(retry 1\)$/),
 		]);
 		expect(harness.gateway.charges).toHaveLength(1);
 	});

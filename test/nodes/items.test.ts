@@ -96,7 +96,7 @@ describe('A batch', () => {
 });
 
 describe('Under Continue', () => {
-	const error = 'The gateway does not permit this (HTTP 403): this is not permitted';
+	const error = 'The gateway does not permit this (HTTP 403, not_permitted): this is not permitted';
 	const error_details = {
 		http_status: 403,
 		type: 'permission_error',
@@ -301,7 +301,7 @@ describe('After a response that ends the node', () => {
 			{ items: itemsOf(...prompts.map((prompt) => ({ prompt }))) },
 		);
 		const error = shown(run);
-		expect(error.message).toMatch(/refused the request as invalid \(HTTP 400\)/);
+		expect(error.message).toMatch(/refused the request as invalid \(HTTP 400, invalid_request\)/);
 		expect(error.description).toMatch(/^Fix the request/);
 		expect(error.context.itemIndex).toBe(prompts.indexOf('bad'));
 		return Object.assign(error, { inDoubt: (error.context as IDataObject).inDoubt });
@@ -312,7 +312,7 @@ describe('After a response that ends the node', () => {
 
 		const [lost, broken] = [
 			'The connection to the gateway was lost before its answer was here (ECONNRESET)',
-			'The model’s response failed: The model failed on purpose.',
+			'The model’s response failed (server_error): The model failed on purpose.',
 		];
 		const beginning =
 			'These requests may have been executed and charged as well; check the usage in the gateway’s console: ';

@@ -87,7 +87,6 @@ describe('Response → Create is not sent:', () => {
 		await expectRefusal(row, harness.textError(createResponse({ options: row[2] })));
 	});
 
-<<<<<<< HEAD
 	test('Input (JSON) is not valid JSON', async () => {
 		const parameters = createResponse({ inputType: 'json', inputJson: '[{ "role": ]' });
 		await expectRefusal(['Input (JSON) is not valid JSON', QUOTES], harness.textError(parameters));
@@ -100,8 +99,8 @@ describe('Response → Create is not sent:', () => {
 			'Enter its text, or remove the message.': [
 				['Message 2 is empty', { type: 'text', text: 'Hello' }, { type: 'text', text: ' ' }],
 			],
-			'Its expression yields an object or a list. Choose one field of it, or use JSON.stringify().':
-				[['Message 1 is not a text', { type: 'text', text: '={{ [1] }}' }]],
+			'Write one entry of the list, such as {{ $json.items[0] }}, or all of them as a text: {{ $json.items.join() }}.':
+				[['Message 1: Text is a list, not a text', { type: 'text', text: '={{ [1] }}' }]],
 			'Only a user’s message can hold images and files. Set its role to User.': [
 				['Message 1 has the role assistant and an image', { role: 'assistant', type: 'image' }],
 				['Message 1 has the role system and a file', { role: 'system', type: 'file' }],
@@ -118,37 +117,6 @@ describe('Response → Create is not sent:', () => {
 			],
 		}),
 	)('%s', async (message, advice, ...rows) => {
-=======
-	const IMAGE_ADDRESS = 'Enter an address that begins with https:// or data:image/.';
-	const USERS = 'Only a user’s message can hold images and files. Set its role to User.';
-	test.each<[message: string, advice: string, ...messages: IDataObject[]]>([
-		['Messages has no message', 'Add a message for the model to answer to.'],
-		[
-			'Message 2 is empty',
-			'Enter its text, or remove the message.',
-			{ type: 'text', text: 'Hello' },
-			{ type: 'text', text: ' ' },
-		],
-		[
-			'Message 1: Text is a list, not a text',
-			'Write one entry of the list, such as {{ $json.items[0] }}, or all of them as a text: {{ $json.items.join() }}.',
-			{ type: 'text', text: '={{ [1] }}' },
-		],
-		['Message 1 has the role assistant and an image', USERS, { role: 'assistant', type: 'image' }],
-		['Message 1 has the role system and a file', USERS, { role: 'system', type: 'file' }],
-		['Message 1: Image URL is empty', IMAGE_ADDRESS, { type: 'image', imageSource: 'url' }],
-		[
-			'Message 1: Image URL is no address of an image',
-			IMAGE_ADDRESS,
-			{ type: 'image', imageSource: 'url', imageUrl: 'boat.png' },
-		],
-		[
-			'Message 1: Input Binary Field "page" is not an image but text/plain',
-			'Set the message’s content to File for other files, or choose a field with an image.',
-			{ type: 'image', binaryPropertyNames: 'page' },
-		],
-	])('%s', async (message, advice, ...rows) => {
->>>>>>> inputs
 		const messages = { message: rows.map((row) => ({ role: 'user', ...row })) };
 		const parameters = createResponse({ inputType: 'messages', messages });
 		await expectRefusal([message, advice], harness.textError(parameters, { items }));
@@ -163,7 +131,6 @@ describe('An image or a look at a task is not sent:', () => {
 		editImage({ imageSource: 'binary', options: { maskBinaryPropertyName } });
 	const maskAt = (maskUrl: string) => editImage({ options: { maskUrl } });
 
-<<<<<<< HEAD
 	test.each(
 		rowsOf({
 			'Enter the name of a binary field, such as data.': [
@@ -186,7 +153,13 @@ describe('An image or a look at a task is not sent:', () => {
 			'Check the name, and that the node before hands on a binary file. An expression may also give the binary data of another node’s item.':
 				[
 					['Input Binary Field "x" is not a binary field of the item', files('x')],
-					['Input Binary Field is neither a name nor binary data', files('={{ { a: 1 } }}')],
+				],
+			'Write the name of the field, such as data, or the file of another node’s item: {{ $("Name").item.binary.data }}.':
+				[
+					[
+						'Input Binary Field is an object, neither a name nor binary data',
+						files('={{ { a: 1 } }}'),
+					],
 				],
 			'The file has no bytes. Check the node that made it.': [
 				['Input Binary Field "nothing" is empty', files('nothing')],
@@ -228,60 +201,4 @@ test('Under Continue each item of Image → Generate names its own bad option, a
 		rows.map(([, message], item) => [message, { item }]),
 	);
 	expect(harness.gateway.count()).toBe(0);
-=======
-	test.each<Row>([
-		[
-			'Put Output File in Field is empty',
-			'Enter the name of a binary field, such as data.',
-			generateImage({ binaryPropertyName: ' ' }),
-		],
-		['Max File Size is 0', MEGABYTES, generateImage({ options: { maxFileSize: 0 } })],
-		['Max File Size is 0', MEGABYTES, getTask('t', { options: { maxFileSize: '={{ 0 }}' } })],
-		['Image URLs is empty', 'Enter the address of an image.', editImage({ imageUrls: ' ' })],
-		[
-			'Image URLs holds no address of an image at position 2',
-			'Use addresses that begin with https:// or data:image/.',
-			editImage({ imageUrls: `${ADDRESS}\nboat.png` }),
-		],
-		[
-			'Input Binary Field names no binary field',
-			'Enter the name of the input’s binary field, such as data; several are separated by commas.',
-			files(' , '),
-		],
-		['Input Binary Field "x" is not a binary field of the item', NO_FILE, files('x')],
-		[
-			'Input Binary Field is an object, neither a name nor binary data',
-			'Write the name of the field, such as data, or the file of another node’s item: {{ $("Name").item.binary.data }}.',
-			files('={{ { a: 1 } }}'),
-		],
-		[
-			'Input Binary Field "nothing" is empty',
-			'The file has no bytes. Check the node that made it.',
-			files('nothing'),
-		],
-		[
-			'Input Binary Field "page" is not an image',
-			'Its bytes have to be those of a PNG, JPEG, WebP or GIF file, whatever its name says.',
-			files('page'),
-		],
-		[
-			'Mask Binary Field "page" is not a PNG',
-			'A mask is a PNG with an alpha channel, whose transparent parts are edited.',
-			mask({ maskBinaryPropertyName: 'page' }),
-		],
-		[
-			'Mask Binary Field names several',
-			'An edit takes one mask.',
-			mask({ maskBinaryPropertyName: 'data, page' }),
-		],
-		[
-			'Mask URL names several',
-			'An edit takes one mask.',
-			mask({ maskUrl: `${ADDRESS}, ${ADDRESS}` }),
-		],
-	])('%s', async (...row) => {
-		const parameters = row[2];
-		await expectRefusal(row, async () => await harness.imageError(parameters, { items }));
-	});
->>>>>>> inputs
 });

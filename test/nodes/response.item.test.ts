@@ -95,7 +95,7 @@ describe('A response that is of no use', () => {
 	test('because it failed is an error with the reason, and is not asked for again', async () => {
 		const run = await harness.textError(createResponse({ prompt: '[[fail]] Hello' }));
 		expect(shown(run)).toMatchObject({
-			message: 'The model’s response failed: The model failed on purpose.',
+			message: 'The model’s response failed (server_error): The model failed on purpose.',
 			description: expect.stringMatching(/may have been charged.*: req_000001\.$/) as string,
 			context: { details: { code: 'server_error', retryable: false } },
 		});
@@ -290,6 +290,8 @@ describe('As a tool of an agent', () => {
 
 	test('its failure tells the agent what happened and what to do', async () => {
 		const args = { prompt: '[[status:403]]', instructions: '', max_tokens: 5 };
-		await expect(call(tool(byAgent()), args)).rejects.toThrow(/\(HTTP 403\).*\n\nDetails: \w+/s);
+		await expect(call(tool(byAgent()), args)).rejects.toThrow(
+			/\(HTTP 403, not_permitted\).*\n\nDetails: \w+/s,
+		);
 	});
 });

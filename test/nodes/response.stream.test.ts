@@ -16,7 +16,7 @@ const harness = useHarness();
 const streamed = (given: IDataObject = {}) => createResponse({ stream: true, ...given });
 
 const BODY = { model: 'aurora-text-1', input: 'Hello there' };
-const FAILED = 'The model’s response failed: The model failed on purpose.';
+const FAILED = 'The model’s response failed (server_error): The model failed on purpose.';
 
 /** An item's JSON without what differs from run to run. */
 const comparable = (json: IDataObject | undefined) => ({ ...json, id: '', request_id: '' });
@@ -212,7 +212,7 @@ describe('In an execution that streams to its caller', () => {
 			FAILED,
 			'Prompt is empty',
 			'The model’s answer is not JSON: { "answer":',
-			expect.stringMatching(/^The gateway does not permit this \(HTTP 403\)/),
+			expect.stringMatching(/^The gateway does not permit this \(HTTP 403, not_permitted\)/),
 			undefined,
 		]);
 		expect(listed(chunks).filter((line) => !/^\d item/.test(line))).toEqual(

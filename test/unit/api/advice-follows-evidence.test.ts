@@ -144,7 +144,7 @@ const SAYS: Record<FindingKind, [says: RegExp, never: RegExp]> = {
 	keyExpired: [/has expired.*new key/, /balance|disabled|images|incomplete/],
 	quota: [/quota.*console/, /Wait|slow|Concurrency|balance/],
 	keyDisabled: [/disabled\. Enable it/, /expired|incomplete|images/],
-	keyInvalid: [/does not know this API key/, /expired|disabled|images/],
+	keyInvalid: [/^Fix the credential: .*does not know this API key/, /expired|disabled|images/],
 	keyMissing: [/saw no API key.*Authorization/, /expired|disabled/],
 	noImages: [/group of the key has no images/, /balance|expired|address/],
 	address: [/address/, /expired|balance|images/],

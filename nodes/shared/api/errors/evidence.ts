@@ -108,7 +108,7 @@ const BASE_URL = 'Check the Base URL of the credential (it ends in /v1)';
 
 /** The usual reasons of a 403 where it is not about images. */
 const FORBIDDEN: Advice = [
-	'The key is expired, disabled or used up, its group is not permitted to do this, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.',
+	'The key is expired, disabled or used up, its account or its group is not permitted to do this, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.',
 ];
 
 /** What a status means at a place, where neither code nor words tell more. */

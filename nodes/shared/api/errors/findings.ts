@@ -133,7 +133,7 @@ export const FINDINGS: readonly FindingRow[] = [
 		words: /\b(key|token) (is )?(required|missing)|no (api )?key (was )?(provided|sent)/i,
 		statuses: denied,
 		advice: [
-			'The gateway saw no API key: check that the credential has one, and that no proxy removes the Authorization header.',
+			'Fix the credential: the gateway saw no API key. Check that no proxy removes the Authorization header.',
 		],
 	},
 	{
@@ -145,7 +145,7 @@ export const FINDINGS: readonly FindingRow[] = [
 			/(invalid|incorrect|unknown|wrong) (api |access )?(key|token)\b|\b(key|token) (is )?(invalid|incorrect|not found|unknown)|无效的?.{0,4}(key|令牌|密钥)/i,
 		statuses: (status) => status === 401 || status === 403,
 		advice: [
-			'The gateway does not know this API key. Copy it again from the gateway’s console, or create a new one.',
+			'Fix the credential: the gateway does not know this API key. Copy it again from the gateway’s console or create a new one.',
 		],
 	},
 	{

@@ -29,7 +29,7 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	403: {
 		title: 'The gateway does not permit this',
 		advice: [
-			'The key is expired, disabled or used up, its group or the capability (such as images) is not permitted, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.',
+			'The key is expired, disabled or used up, its account, its group or the capability (such as images) is not permitted, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.',
 		],
 	},
 	404: {

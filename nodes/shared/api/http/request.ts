@@ -134,24 +134,20 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 	}
 
 	private async sendOnce(): Promise<Attempt<Reply>> {
-		this.checkMaySend();
+		if (this.client.signal?.aborted) throw new CanceledError();
 		if (!(await this.acquireSlot())) {
 			throw outOfTime(this.last?.error ?? neverSent(this.client));
 		}
-		this.checkMaySend();
+		this.checkKey();
 		const result = await this.receive();
 		if ('failure' in result) return this.failed(result.failure);
 		if (this.kind === 'response') this.slot?.onSucceeded();
 		return { value: result.reply };
 	}
 
-	/**
-	 * @throws {CanceledError} the client's signal is aborted
-	 * @throws {ModelAccessError} the gateway refused the key in this run
-	 */
-	private checkMaySend() {
-		const { signal, run } = this.client;
-		if (signal?.aborted) throw new CanceledError();
+	/** @throws {ModelAccessError} the gateway refused the key in this run */
+	private checkKey() {
+		const { run } = this.client;
 		if (!run?.keyRefused) return;
 		const doubt = this.maybeExecuted ? MAYBE_EXECUTED_ADVICE[this.kind] : undefined;
 		if (doubt === undefined) throw run.keyRefused.with({});
