@@ -42,6 +42,14 @@ export class ModelAccessApi implements ICredentialType {
 			placeholder: 'https://api.example.com/v1',
 			description: 'The gateway’s address. It ends in /v1, which is added where it is missing.',
 		},
+		{
+			displayName: 'Allow HTTP in a Private Network',
+			name: 'allowPrivateHttp',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether the Base URL may begin with http:// if its host is in a private network, such as http://gateway:8080 in Docker. The key then travels unencrypted. Public hosts always need https.',
+		},
 	];
 
 	/**
@@ -100,10 +108,12 @@ function withoutAuthorization(headers: IHttpRequestOptions['headers'] = {}) {
 }
 
 /** @throws {ValidationError} with its advice in its message: n8n's test shows nothing else */
-function usable({ baseUrl, apiKey }: ICredentialDataDecryptedObject) {
+function usable({ baseUrl, apiKey, allowPrivateHttp }: ICredentialDataDecryptedObject) {
 	try {
 		return {
-			baseUrl: normalizeBaseUrl(String(baseUrl ?? '')),
+			baseUrl: normalizeBaseUrl(String(baseUrl ?? ''), {
+				allowPrivateHttp: allowPrivateHttp === true,
+			}),
 			apiKey: normalizeApiKey(String(apiKey ?? '')),
 		};
 	} catch (error) {

@@ -52,6 +52,7 @@ export const imageNode = (time: Clock) => onTime(new ModelAccessImage(), imageRe
 export interface Access {
 	baseUrl: string;
 	apiKey: string;
+	allowPrivateHttp?: boolean;
 }
 
 export type RunOptions = Omit<

@@ -51,7 +51,16 @@ describe('what the README says of errors', () => {
 	});
 
 	test('holds every fault of the network', () => {
-		const kinds: FaultKind[] = ['unreached', 'timeout', 'lost', 'certificate', 'tls', 'blocked'];
+		const kinds: FaultKind[] = [
+			'unreached',
+			'timeout',
+			'lost',
+			'certificate',
+			'clientCertificate',
+			'handshake',
+			'tls',
+			'blocked',
+		];
 		const said = rows(section('Faults of the network')).map((row) => row['The error says']);
 		for (const kind of kinds) {
 			const failure = failureFromFault(new TransportFault(kind), 'Timeout');

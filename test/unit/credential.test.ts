@@ -196,6 +196,7 @@ describe('the credential’s form', () => {
 		expect(properties).toMatchObject([
 			{ name: 'apiKey', typeOptions: { password: true }, default: '', required: true },
 			{ name: 'baseUrl', placeholder: 'https://api.example.com/v1' },
+			{ name: 'allowPrivateHttp', type: 'boolean', default: false },
 		]);
 		expect(test.request).toEqual({ baseURL: '={{ $credentials.baseUrl }}', url: '/models' });
 	});

@@ -1,4 +1,5 @@
 import { ValidationError } from '../errors/errors';
+import { isPrivateHost } from './private-host';
 
 const FIELD = 'Base URL';
 /** Characters of the longest address that servers and proxies commonly take. */
@@ -9,6 +10,12 @@ const EXAMPLE = 'Enter the address as the gateway shows it, such as https://api.
 /** What people paste after the version, or in its place: the contract's endpoints. */
 const ENDPOINTS = /^(models|responses|images|chat|messages|completions)$/i;
 
+/** What the credential allows beside https. */
+export interface BaseUrlRules {
+	/** Whether http is accepted for hosts of private networks. */
+	allowPrivateHttp?: boolean;
+}
+
 /**
  * The one home of the base URL rule: turns what a user pasted into the service's base address.
  * Forgiving in form (spaces, slashes, a missing scheme, a missing or doubled `/v1`, an endpoint
@@ -16,11 +23,14 @@ const ENDPOINTS = /^(models|responses|images|chat|messages|completions)$/i;
  *
  * @param input as typed into the credential
  * @returns the base address: origin, path prefix and `/v1` exactly once, no slash at the end
- * @throws {ValidationError} no host; a query or fragment; a user name; neither https nor http on
- * loopback
+ * @throws {ValidationError} no host; a query or fragment; a user name; neither https nor http where it
+ * is allowed: on loopback, and in private networks if the rules say so
  * @see contract, introduction (`/v1` exactly once) and "Authentication" 7 (TLS)
  */
-export function normalizeBaseUrl(input: string): string {
+export function normalizeBaseUrl(
+	input: string,
+	{ allowPrivateHttp = false }: BaseUrlRules = {},
+): string {
 	const text = input.trim();
 	if (text === '') throw new ValidationError(FIELD, 'is empty', EXAMPLE);
 	if (text.length > LONGEST) {
@@ -38,15 +48,19 @@ export function normalizeBaseUrl(input: string): string {
 		);
 	}
 
-	const url = parse(text);
-	if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+	const url = parse(text, allowPrivateHttp);
+	if (url.protocol === 'http:' && !isHttpAllowed(url, allowPrivateHttp)) {
 		throw new ValidationError(
 			FIELD,
 			'uses http, which would send the key unencrypted',
-			'Use https. Plain http is allowed for a gateway on this machine only (localhost).',
+			'Use https. Plain http is allowed for a gateway on this machine (localhost). For one in a private network, turn on Allow HTTP in a Private Network in the credential.',
 		);
 	}
 	return url.origin + versionedPath(url.pathname);
+}
+
+function isHttpAllowed({ hostname }: URL, inPrivateNetworks: boolean): boolean {
+	return isLoopback(hostname) || (inPrivateNetworks && isPrivateHost(hostname));
 }
 
 /** Whether a host name from a parsed URL can only be this machine. */
@@ -59,7 +73,7 @@ function isLoopback(hostname: string): boolean {
 	);
 }
 
-function parse(text: string): URL {
+function parse(text: string, allowPrivateHttp: boolean): URL {
 	const [, schemes = '', rest = ''] = /^((?:[a-z][a-z0-9+.-]*:\/\/)*)(.*)$/i.exec(text) ?? [];
 	const scheme = schemes.split('://').at(-2)?.toLowerCase();
 	if (scheme !== undefined && scheme !== 'https' && scheme !== 'http') {
@@ -80,7 +94,7 @@ function parse(text: string): URL {
 	if (!isHost) throw new ValidationError(FIELD, 'names no host', EXAMPLE);
 	const address = `${scheme ?? 'https'}://${rest}`;
 	const url = URL.canParse(address) ? new URL(address) : undefined;
-	if (!url || isRewritten(authority, url)) {
+	if (!url || (isRewritten(authority, url) && !isMeant(url, allowPrivateHttp))) {
 		throw new ValidationError(FIELD, 'is not a valid address', EXAMPLE);
 	}
 	return url;
@@ -90,6 +104,11 @@ function parse(text: string): URL {
 function isRewritten(authority: string, { hostname }: URL): boolean {
 	const isIpv4 = /^\d+(\.\d+){3}$/.test(hostname);
 	return isIpv4 && authority.replace(/:\d*$/, '').replace(/\.$/, '') !== hostname;
+}
+
+/** Any notation of a private address is what the switch for them allows. */
+function isMeant({ protocol, hostname }: URL, allowPrivateHttp: boolean): boolean {
+	return allowPrivateHttp && protocol === 'http:' && isPrivateHost(hostname);
 }
 
 /** The path up to and with its last `/v1`; `/v1` is put where there is none. */

@@ -20,10 +20,14 @@ export type Connection = Required<Carrier> & {
  * @throws {ValidationError} the base URL or the key is not usable
  */
 export async function connect(context: RequestContext, time: Clock): Promise<Connection> {
-	const { baseUrl, apiKey } = await context.getCredentials<{ baseUrl: string; apiKey: string }>(
-		CREDENTIAL,
-	);
-	const base = normalizeBaseUrl(String(baseUrl ?? ''));
+	const { baseUrl, apiKey, allowPrivateHttp } = await context.getCredentials<{
+		baseUrl: string;
+		apiKey: string;
+		allowPrivateHttp?: boolean;
+	}>(CREDENTIAL);
+	const base = normalizeBaseUrl(String(baseUrl ?? ''), {
+		allowPrivateHttp: allowPrivateHttp === true,
+	});
 	return {
 		baseUrl: base,
 		transport: createTransport(context, base),

@@ -1,0 +1,127 @@
+import dns from 'node:dns';
+import type { IHttpRequestOptions, IRequestOptions } from 'n8n-workflow';
+import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import { requestAs, runCredentialTest, runListSearch } from '../../scripts/engine/index';
+import { createResponse, getModels, startHarness, textNode, type Harness } from './arrange';
+import { startChat } from './chat-model.arrange';
+
+const HOST = 'gateway';
+
+let harness: Harness;
+let baseUrl: string;
+beforeEach(async () => {
+	harness = await startHarness();
+	baseUrl = at(harness.gateway.origin);
+	const original = dns.lookup;
+	jest
+		.spyOn(dns, 'lookup')
+		.mockImplementation(((name: string, ...rest: [never, never]) =>
+			original(
+				/^(gateway|public\.example)$/.test(name) ? 'localhost' : name,
+				...rest,
+			)) as typeof dns.lookup);
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await harness.close();
+});
+
+const at = (origin: string, host = HOST) => `http://${host}:${new URL(origin).port}/v1`;
+
+const REFUSED = /^Base URL uses http, which would send the key unencrypted/;
+const credentialType = new ModelAccessApi();
+
+/** Each way in which n8n uses the credential; each throws, or returns what it got. */
+const WAYS: Array<
+	[string, (data: { baseUrl: string; allowPrivateHttp?: boolean }) => Promise<unknown>]
+> = [
+	['a node', async (data) => (await harness.text(getModels(), { access: data })).items],
+	[
+		'a node that streams',
+		async (data) => (await harness.text(createResponse({ stream: true }), { access: data })).items,
+	],
+	[
+		'the model picker',
+		async (data) =>
+			await runListSearch({
+				node: textNode(harness.time),
+				method: 'searchModels',
+				credentials: { modelAccessApi: { ...harness.access, ...data } },
+				credentialTypes: [credentialType],
+			}),
+	],
+	[
+		'the chat model',
+		async (data) => {
+			const chat = await startChat();
+			const address = at(chat.gateway.origin, new URL(data.baseUrl).hostname);
+			try {
+				const { model } = await chat.supply({}, { access: { ...data, baseUrl: address } });
+				return await chat.drive(model.invoke('Hello'));
+			} finally {
+				await chat.close();
+			}
+		},
+	],
+	[
+		'the credential’s test',
+		async (data) => {
+			const { status, message } = await runCredentialTest({
+				credentialType,
+				data: { ...harness.access, ...data },
+			});
+			if (status !== 'OK') throw new Error(message);
+			return message;
+		},
+	],
+	...(['httpRequestWithAuthentication', 'requestWithAuthentication'] as const).map(
+		(helper): (typeof WAYS)[number] => [
+			`the HTTP Request node by ${helper}`,
+			async (data) => {
+				const url = `${data.baseUrl}/models`;
+				const shared = { credentialType, data: { ...harness.access, ...data } };
+				return helper === 'httpRequestWithAuthentication'
+					? await requestAs({ ...shared, helper, options: { url } as IHttpRequestOptions })
+					: await requestAs({
+							...shared,
+							helper,
+							options: { uri: url, json: true } as IRequestOptions,
+						});
+			},
+		],
+	),
+];
+
+describe.each(WAYS)('Allow HTTP in a Private Network, in %s:', (_, use) => {
+	test('on, a gateway at a private name is reached by http', async () => {
+		expect(await use({ baseUrl, allowPrivateHttp: true })).toBeTruthy();
+	});
+
+	test('off or absent, nothing is sent, and the error names the switch', async () => {
+		for (const data of [{ baseUrl }, { baseUrl, allowPrivateHttp: false }]) {
+			const error = await use(data).then(
+				() => undefined,
+				(why: unknown) => why as Error & { description?: string },
+			);
+			expect(error?.message).toMatch(REFUSED);
+			expect(`${error?.message} ${error?.description}`).toContain(
+				'Allow HTTP in a Private Network',
+			);
+		}
+		expect(harness.gateway.count()).toBe(0);
+	});
+
+	test('on, a public name is refused all the same, though it leads to this machine', async () => {
+		const address = at(harness.gateway.origin, 'public.example');
+		await expect(use({ baseUrl: address, allowPrivateHttp: true })).rejects.toThrow(REFUSED);
+		expect(harness.gateway.count()).toBe(0);
+	});
+});
+
+test('Only the switch itself turns it on, no text that looks like it', async () => {
+	for (const allowPrivateHttp of ['true', 'false', 1, {}]) {
+		const data = { ...harness.access, baseUrl, allowPrivateHttp };
+		const { status } = await runCredentialTest({ credentialType, data: data as never });
+		expect([allowPrivateHttp, status]).toEqual([allowPrivateHttp, 'Error']);
+	}
+});
