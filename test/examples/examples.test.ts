@@ -234,9 +234,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 			/^I see a picture \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
 		);
 	},
-	'rows-to-images.json makes a picture of each row; one that fails goes to Failed Rows': async (
-		file,
-	) => {
+	'rows-to-images.json makes a picture of each row, and lists failed ones': async (file) => {
 		harness.gateway.settings.failTask = ({ prompt }) =>
 			prompt.includes('mug') ? { httpStatus: 400, message: 'mugs are not allowed' } : undefined;
 		const before = harness.time.now();
@@ -258,9 +256,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 			},
 		]);
 	},
-	'edit-uploaded-picture.json edits the picture that the form took, and hands it over': async (
-		file,
-	) => {
+	'edit-uploaded-picture.json edits the form’s picture, and hands it over': async (file) => {
 		const triggerItems = await uploaded(PHOTO);
 		const run = await runExample(file, { triggerItems, mode: 'webhook' });
 		const sent = harness.gateway.requests.find(({ route }) => route === 'edits');
@@ -269,9 +265,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		expect(handedOver[0]?.binary?.data?.fileName).toBe('edited.png');
 		expect(await promptsOfFiles(handedOver, ['Add a sail'])).toEqual(['Add a sail']);
 	},
-	'submit-now-collect-later.json keeps task IDs, and collects what is done by then': async (
-		file,
-	) => {
+	'submit-now-collect-later.json keeps task IDs, collects what is done by then': async (file) => {
 		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.includes('fog') ? 1000 : 6);
 		const { tables, collect } = collecting(file);
 		const before = harness.time.now();
@@ -288,9 +282,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		expect(tables['Image tasks']).toEqual([]);
 		expect(harness.gateway.tasks).toHaveLength(2);
 	},
-	'submit-now-collect-later.json keeps a task whose download failed, no failed one': async (
-		file,
-	) => {
+	'submit-now-collect-later.json forgets a failed task, not a failed download': async (file) => {
 		harness.gateway.settings.failTask = ({ prompt }) =>
 			prompt.includes('fog') ? { httpStatus: 400 } : undefined;
 		harness.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });

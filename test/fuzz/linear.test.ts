@@ -57,7 +57,7 @@ const WORKS: Record<string, (bytes: number) => () => unknown> = {
 	'a stream of many deltas': (size) => readStream(filled(size, delta(LONG))),
 	'a stream of many items': (size) => readStream(many(size, 360, (n) => delta(LONG, n)).join('')),
 	'a stream of one long event': (size) => readStream(delta(filled(size, 'word '))),
-	'a stream of one event on many lines': (size) =>
+	'a stream of one event of many lines': (size) =>
 		readStream(`${filled(size, `data: ${LONG}\n`)}\n`),
 	'a stream of comments': (size) => readStream(filled(size, `: ${LONG}\n\n`)),
 	'a stream that begins with white space': (size) => readStream(filled(size, '\n')),

@@ -183,3 +183,23 @@ test('the error of a previous response that is gone names the option', async () 
 	const { details } = errorsOf(items)[0]!;
 	expect(details.advice).toMatch(/^Remove the option Previous Response ID/);
 });
+
+test('a download goes on after a 401: it carries no key', async () => {
+	await harness.close();
+	harness = await startHarness({
+		storageIntercept: ({ stage }) =>
+			stage === 'before' ? { kind: 'delay', ms: 40_000 } : undefined,
+	});
+	harness.gateway.settings.intercept = ({ record, stage }) => {
+		const { prompt } = (record.body ?? {}) as { prompt?: string };
+		if (stage !== 'before' || prompt !== 'bad') return undefined;
+		const body = { code: 'API_KEY_DISABLED', message: 'API key is disabled' };
+		return { kind: 'delay', ms: 20_000, then: { kind: 'reply', status: 401, body } };
+	};
+	const { items } = await harness.image(
+		generateImage({ prompt: '={{ $json.n === 0 ? "good" : "bad" }}' }),
+		{ items: numbered(2), ...CONTINUE },
+	);
+	expect(items[0]!.binary).toHaveProperty('data');
+	expect(items[1]!.json.error).toContain('(HTTP 401, API_KEY_DISABLED): API key is disabled');
+});

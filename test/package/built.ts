@@ -59,10 +59,8 @@ export async function install(
 	const modules = path.join(host, 'node_modules');
 	const folder = path.join(modules, manifest.name);
 	await mkdir(folder, { recursive: true });
-	await symlink(
-		path.join(project, 'node_modules', workflowPackage),
-		path.join(modules, 'n8n-workflow'),
-	);
+	const workflow = path.join(project, 'node_modules', workflowPackage);
+	await symlink(workflow, path.join(modules, 'n8n-workflow'));
 	for (const shipped of ['package.json', ...manifest.files]) {
 		await cp(path.join(project, shipped), path.join(folder, shipped), { recursive: true });
 	}

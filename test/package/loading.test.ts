@@ -139,10 +139,8 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 			executeData,
 			[],
 		);
-		const supplying = (options.node as INodeType).supplyData?.call(
-			context as ISupplyDataFunctions,
-			0,
-		);
+		const model = options.node as INodeType;
+		const supplying = model.supplyData?.call(context as ISupplyDataFunctions, 0);
 		await expect(supplying).rejects.toMatchObject({
 			message: 'Model Access Chat Model needs n8n 2.16 or newer',
 			description: expect.stringContaining('Update n8n.') as string,

@@ -75,6 +75,9 @@ const CASES: Array<[FindingKind, Place, ...Said]> = [
 	['model', 'response', 503, 'model_not_found', 'new_api_error', 'No available channel'],
 	['model', 'response', 404, '', 'not_found_error', 'model: claude-9 not found'],
 	['model', 'response', 400, '', '', 'Invalid model name passed in model=gpt-9'],
+	['model', 'response', 403, '', '', 'This group is not allowed to use the model gpt-9'],
+	['model', 'response', 503, '', '', 'No available channel for model gpt-9 under group default'],
+	['noAccount', 'response', 503, '', '', 'No available accounts supporting model: gpt-9'],
 	['model', 'response', 401, '', 'key_model_access_denied', 'key not allowed to access model'],
 	[
 		'noImagesHere',

@@ -179,10 +179,7 @@ describe('JSON that was asked for by a schema', () => {
 	};
 	const tuple = { items: [{ type: 'string' }] };
 
-	const draft = (version: string, more: object) => ({
-		...more,
-		$schema: `${DRAFTS}${version}/schema#`,
-	});
+	const draft = (n: string, more: object) => ({ ...more, $schema: `${DRAFTS}${n}/schema#` });
 	const wrong = (type: string, wanted: string) =>
 		` (Instance type "${type}" is invalid. Expected ${wanted})`;
 	const NO_TAG = '(Instance does not match any of ["a","b"])';

@@ -191,7 +191,7 @@ export const FINDINGS: readonly FindingRow[] = [
 		codes:
 			/^(\w*model_(not_\w+|access_denied|unavailable|unknown|does_not_exist)|(unknown|unsupported|invalid|no_such|nonexistent)_model|deployment_not_?found)$/,
 		words: new RegExp(
-			`\\bmodels?:? ${NAME}[^.]{0,60} (does not exist|do not exist|(not|never) (found|supported|available|allowed|permitted|exist|configured))|${NAME} is not a valid model|\\b(no such|unknown|unsupported|invalid) model\\b|model (was |is )?(not found|not available|unknown)|access to (the )?model|no (available )?(channel|distributor|account)\\w* [^.]{0,20}model|模型.{0,40}(不存在|不支持|未找到|无权)|无可用渠道`,
+			`\\bmodels?:? ${NAME}[^.]{0,60} (does not exist|do not exist|(not|never) (found|supported|available|allowed|permitted|exist|configured))|${NAME} is not a valid model|\\b(no such|unknown|unsupported|invalid) model\\b|model (was |is )?(not found|not available|unknown)|access to (the )?model|not (allowed|permitted|authorized) to (use|access|call) [^.]{0,30}\\bmodel|no (available )?(channel|distributor)\\w* [^.]{0,20}model|模型.{0,40}(不存在|不支持|未找到|无权)|无可用渠道`,
 			'i',
 		),
 		statuses: any,

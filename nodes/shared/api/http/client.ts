@@ -38,7 +38,10 @@ export interface Client extends Carrier, Bounds, Stop, Pick<RetryBounds, 'onRetr
 	/** Where requests that cost money wait for their turn; absent: none does. */
 	slot?: Slot;
 	/** Says what to do about a model that the gateway does not know; see `adviseOnModel`. */
-	adviseOnModel?: (body: Message['body'], failure: Failure) => Promise<string | undefined>;
+	adviseOnModel?: (
+		body: Message['body'],
+		failure: Pick<Failure, 'finding' | 'advice' | 'details'>,
+	) => Promise<string | undefined>;
 }
 
 /** A success reply, its JSON parsed. */

@@ -3,6 +3,9 @@ import { sanitizeField, sanitizeForMessage } from '../errors/sanitize';
 import type { Client, Message } from '../http/request';
 import { listModels } from './models';
 
+/** What is known of a failure, of a request or of a task. */
+export type ToldFailure = Pick<Failure, 'finding' | 'advice' | 'details'>;
+
 /** Milliseconds for the look at the list: the error waits for it. */
 const LONGEST_LOOK_MS = 20_000;
 
@@ -18,7 +21,7 @@ const MOST_NAMES = 3;
 export async function adviseOnModel(
 	client: Client,
 	body: Message['body'],
-	failure: Failure,
+	failure: ToldFailure,
 ): Promise<string | undefined> {
 	const model = getModel(body);
 	if (model === undefined || !isAboutModel(failure) || client.run === undefined) return undefined;
@@ -31,7 +34,7 @@ export async function adviseOnModel(
 }
 
 /** A 404 without other words is about the address or the model; the list tells which. */
-function isAboutModel({ finding, details }: Failure): boolean {
+function isAboutModel({ finding, details }: ToldFailure): boolean {
 	return finding === 'model' || (finding === undefined && details.httpStatus === 404);
 }
 
@@ -58,7 +61,7 @@ function isModel(id: string, model: string): boolean {
 	return model.startsWith(start) && model.endsWith(end);
 }
 
-function adviseOnListed(name: string, { finding, advice }: Failure): string {
+function adviseOnListed(name: string, { finding, advice }: ToldFailure): string {
 	const listed = `The list of this key has the model "${name}"`;
 	return finding === 'model'
 		? `${listed}, but no account of the group takes it at the moment: choose another model, or ask the gateway’s operator.`
