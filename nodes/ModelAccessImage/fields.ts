@@ -66,7 +66,8 @@ const maxWaitOption = numberOption(
 		displayName: 'Max Wait (Seconds)',
 		name: 'maxWait',
 		default: 900,
-		description: 'How long to wait for the image in all',
+		description:
+			'How long a task may take from its submit, and how long an image is submitted again that the gateway refuses as one too many',
 	},
 	{ min: 0 },
 );

@@ -116,12 +116,6 @@ export const create: Operation = {
 			earlier?.kind === 'answer'
 				? answeredBefore(client, earlier)
 				: await ask(item, client, body, { idleMs, onText });
-		// At once: what comes now may fail, and the next try must not pay again.
-		item.work.save({
-			kind: 'answer',
-			json: created.json as IDataObject,
-			...pickIds(created),
-		});
 		return await delivered(item, created, { body, imagesField });
 	},
 };
@@ -158,6 +152,8 @@ async function delivered(
 		hintAt(item, created);
 		const json =
 			item.parameter('simplify') === false ? created.json : simplifyResponse(created, body);
+		// Before its images are stored, which may fail: the next try must not pay again.
+		item.work.save({ kind: 'answer', json: created.json as IDataObject, ...pickIds(created) });
 		const binary = await getAnswerImages(item, created, imagesField);
 		return [{ json: json as IDataObject, ...(binary && { binary }) }];
 	} catch (error) {
