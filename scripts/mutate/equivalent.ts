@@ -93,7 +93,7 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'An empty text is neither a number nor a date.',
 		},
 		{
-			line: "const date = Date.parse((header(headers, 'date') ?? '').slice(0, LONGEST));",
+			line: "const date = (header(headers, 'date') ?? '').slice(0, LONGEST).trim();",
 			changes: [["''", '"Stryker was here!"']],
 			reason: 'Neither text is a date.',
 		},

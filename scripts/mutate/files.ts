@@ -42,7 +42,8 @@ export const FILES: Record<string, string[]> = {
 		'nodes/secrets',
 	],
 	'nodes/shared/api/errors/status-table': ['unit/api/{what-is-sent-again,task-wait}'],
-	'nodes/shared/api/credential/base-url': ['unit/api/base-url', 'unit/credential'],
+	'nodes/shared/api/credential/base-url': ['unit/api/{base-url,private-http}', 'unit/credential'],
+	'nodes/shared/api/credential/private-host': ['unit/api/private-http'],
 	'nodes/shared/api/credential/api-key': ['unit/api/api-key', 'unit/credential'],
 	'nodes/shared/api/http/rate-limit-queue': ['unit/api/rate-limit-queue', 'nodes/too-many'],
 	'nodes/shared/n8n/runner/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],
@@ -51,6 +52,7 @@ export const FILES: Record<string, string[]> = {
 		'nodes/{response.stream,refused-input}',
 	],
 	'nodes/shared/n8n/errors': ['nodes/{items,image.resume,errors,refused-input}'],
+	'nodes/shared/n8n/http/transport-fault': ['nodes/never-reached', 'faults/{network,origins}'],
 	'nodes/shared/n8n/http/transport': [
 		'nodes/response.{request,stream}',
 		'nodes/{image.download,image.waiting,secrets}',
