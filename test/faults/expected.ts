@@ -131,11 +131,13 @@ export function failureAt(callSite: CallSite, failure: Failure) {
 	const [tableSent, retryable] = RETRIES[outcome][kind];
 	const sent = failure.sent ?? tableSent;
 	const isDownload = kind === 'download';
+	const costs = kind === 'response' || kind === 'image';
 	return {
 		sent,
 		waits: waits.slice(0, sent - 1),
 		message: isDownload ? `The image could not be downloaded from {host}: ${message}` : message,
 		details: {
+			...(costs && mayBeExecuted(failure) && { request_id: '{sent}' }),
 			...details,
 			...(knowsTask(callSite) && { task_id: '{task}' }),
 			...(isDownload && { image_urls: 1 }),

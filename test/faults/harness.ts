@@ -268,6 +268,7 @@ export class FaultHarness {
 		const hide = (text: string) =>
 			names
 				.reduce((hidden, [name, sign]) => hidden.replaceAll(name, sign), text)
+				.replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '{sent}')
 				.replace(/it ends at [^)]*/, 'it ends at {end}')
 				.replace(/(is not JSON: )\{"(id|object)":".*/, '$1{cut}')
 				.replace(/\(\d+ bytes/, '({size} bytes');

@@ -177,7 +177,7 @@ const headerRows = rowsFor('Headers and encodings', HEADER_FAULTS, {
 	'a byte order mark': read('right', 'right', noImage('something else')),
 });
 
-const FAILED = 'The model’s response failed: the model went away';
+const FAILED = 'The model’s response failed (gpu_on_fire): the model went away';
 
 const BEGUN = { ...REQUEST, partial_text: 'You said:' };
 
