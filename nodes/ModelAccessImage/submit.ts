@@ -54,7 +54,7 @@ export async function submitAndDeliver(
 		hintAtDifferences(scope, submission.request, seen, output);
 		return output;
 	} catch (error) {
-		throw notToRepeat(error);
+		throw notToRepeat(await explained(scope, submission.request, error));
 	}
 }
 
@@ -98,6 +98,17 @@ async function submitOnce(
 	const accepted = taskOutput(taskId, first).json;
 	work.save({ kind: 'task', taskId, accepted, acceptedAt });
 	return { taskId, accepted, acceptedAt, first, endsAt };
+}
+
+/** The same error, with what the model list says if a failed task was about the model. */
+async function explained(
+	{ client }: ImageScope,
+	{ model }: ImageRequest,
+	error: unknown,
+): Promise<unknown> {
+	if (!(error instanceof FailedTaskError) || error.details.finding !== 'model') return error;
+	const advice = await client.adviseOnModel?.({ model }, error.details);
+	return advice === undefined ? error : error.with({ advice: `Nothing was made. ${advice}` });
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { FindingKind } from './findings';
 import { shorten } from './shorten';
 
 /** The gateway did nothing: by 429, or by 503. */
@@ -14,6 +15,8 @@ export interface ErrorDetails {
 	readonly type?: string;
 	/** `error.code` of the gateway's error body. */
 	readonly code?: string;
+	/** What it is about, as far as the gateway's code and words tell. */
+	readonly finding?: FindingKind;
 	/** The gateway's request ID, else the one that was sent. */
 	readonly requestId?: string;
 	/** `X-Client-Request-ID` of the reply. */

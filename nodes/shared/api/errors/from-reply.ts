@@ -8,14 +8,7 @@ import {
 	type Refusal,
 } from './errors';
 import { impliedStatus } from './error-body';
-import {
-	adviseOn,
-	HTML_ADVICE,
-	isQuotaExhausted,
-	type Evidence,
-	type FindingKind,
-	type Place,
-} from './evidence';
+import { adviseOn, HTML_ADVICE, isQuotaExhausted, type Evidence, type Place } from './evidence';
 import { getReplyIds } from './reply-ids';
 import { quoteMessage, sanitizeField, type Redact } from './sanitize';
 import { asRecord, parseJson } from '../http/json';
@@ -48,8 +41,6 @@ export const MAYBE_EXECUTED_ADVICE: Record<Exclude<RequestKind, 'read'>, string>
 /** What went wrong with one exchange, before it is known whether it is final. */
 export interface Failure {
 	outcome: Outcome;
-	/** What the gateway's code and words say it is about. */
-	finding?: FindingKind;
 	advice: string;
 	details: Omit<ErrorDetails, 'advice' | 'retryable'>;
 	toError(details: ErrorDetails): ModelAccessError;
@@ -97,9 +88,9 @@ export function failureFromReply(
 	const { kind, title = statusMeaning(status).title, advice } = adviseOn(evidence);
 	return {
 		outcome: outcomeOf(evidence, reply),
-		finding: kind,
 		advice: formatAdvice(advice, optionNames),
 		details: {
+			finding: kind,
 			httpStatus: status,
 			type: said.type,
 			code: said.code,

@@ -1,4 +1,4 @@
-import type { Failure } from '../errors/from-reply';
+import type { ErrorDetails } from '../errors/errors';
 import type { ReplyIds } from '../errors/reply-ids';
 import type { Redact } from '../errors/sanitize';
 import type { Slot } from './rate-limit-queue';
@@ -40,7 +40,7 @@ export interface Client extends Carrier, Bounds, Stop, Pick<RetryBounds, 'onRetr
 	/** Says what to do about a model that the gateway does not know; see `adviseOnModel`. */
 	adviseOnModel?: (
 		body: Message['body'],
-		failure: Pick<Failure, 'finding' | 'advice' | 'details'>,
+		failure: Pick<ErrorDetails, 'finding' | 'advice' | 'httpStatus'>,
 	) => Promise<string | undefined>;
 }
 

@@ -217,7 +217,8 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 	private async explained(error: unknown): Promise<unknown> {
 		const { last, client, message } = this;
 		if (this.kind === 'read' || !last || error !== last.error) return error;
-		const advice = await client.adviseOnModel?.(message.body, last.failure);
+		const { details, advice: known } = last.failure;
+		const advice = await client.adviseOnModel?.(message.body, { ...details, advice: known });
 		return advice === undefined ? error : this.toError({ ...last.failure, advice });
 	}
 

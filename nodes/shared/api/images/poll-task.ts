@@ -21,10 +21,13 @@ export async function pollImageTask(
 	try {
 		return await sendWithRetry(client, async () => await pollOnce(client, taskId));
 	} catch (error) {
-		const unknown = error instanceof ApiError && error.details.httpStatus === 404;
-		throw unknown ? unknownTask(taskId, error, acceptedAt) : withTask(error, taskId);
+		throw isUnknown(error) ? unknownTask(taskId, error, acceptedAt) : withTask(error, taskId);
 	}
 }
+
+/** A 404 of the gateway itself, not of a wrong path. */
+const isUnknown = (error: unknown): error is ApiError =>
+	error instanceof ApiError && error.details.httpStatus === 404 && error.details.finding !== 'path';
 
 /** A cache on the way must not answer in place of the gateway. */
 const FRESH = { 'Cache-Control': 'no-cache' };

@@ -71,6 +71,7 @@ export function failedTask(
 	const details: ErrorDetails = {
 		...known,
 		taskId,
+		finding: found.kind,
 		httpStatus: status,
 		type,
 		code,

@@ -1,10 +1,10 @@
-import type { Failure } from '../errors/from-reply';
+import type { ErrorDetails } from '../errors/errors';
 import { sanitizeField, sanitizeForMessage } from '../errors/sanitize';
 import type { Client, Message } from '../http/request';
 import { listModels } from './models';
 
 /** What is known of a failure, of a request or of a task. */
-export type ToldFailure = Pick<Failure, 'finding' | 'advice' | 'details'>;
+export type ToldFailure = Pick<ErrorDetails, 'finding' | 'advice' | 'httpStatus'>;
 
 /** Milliseconds for the look at the list: the error waits for it. */
 const LONGEST_LOOK_MS = 20_000;
@@ -34,8 +34,8 @@ export async function adviseOnModel(
 }
 
 /** A 404 without other words is about the address or the model; the list tells which. */
-function isAboutModel({ finding, details }: ToldFailure): boolean {
-	return finding === 'model' || (finding === undefined && details.httpStatus === 404);
+function isAboutModel({ finding, httpStatus }: ToldFailure): boolean {
+	return finding === 'model' || (finding === undefined && httpStatus === 404);
 }
 
 function getModel(body: Message['body']): string | undefined {
