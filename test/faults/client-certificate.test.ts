@@ -40,7 +40,7 @@ async function demandCertificate(maxVersion: SecureVersion, inFrontOf: string) {
 	return `https://localhost:${front.port}`;
 }
 
-const TOLD: Array<[SecureVersion, title: string, advice: RegExp]> = [
+const TOLD: Array<[SecureVersion, title: string | RegExp, advice: RegExp]> = [
 	[
 		'TLSv1.3',
 		'The gateway asks for a client certificate (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)',
@@ -48,7 +48,8 @@ const TOLD: Array<[SecureVersion, title: string, advice: RegExp]> = [
 	],
 	[
 		'TLSv1.2',
-		'The gateway refuses the TLS handshake (ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE)',
+		// Older versions of OpenSSL say SSLV3.
+		/^The gateway refuses the TLS handshake \(ERR_SSL_(SSLV3|SSL\/TLS)_ALERT_HANDSHAKE_FAILURE\)$/,
 		/^It may ask for a client certificate, which these nodes cannot send/,
 	],
 ];
@@ -67,7 +68,9 @@ describe.each(TOLD)(
 		])('is told as what it is, and sent nothing again: %s', async (_, run) => {
 			const baseUrl = `${await demandCertificate(version, harness.gateway.origin)}/v1`;
 			const error = shown(await run({ baseUrl }));
-			expect(error.message).toBe(title);
+			expect(error.message).toEqual(
+				typeof title === 'string' ? title : expect.stringMatching(title),
+			);
 			expect(error.description).toMatch(advice);
 			expect(error.context.details).toMatchObject({ retryable: false });
 			expect(front?.tried).toBe(1);

@@ -337,6 +337,7 @@ test('the credential hides the key and shows what an address looks like', () => 
 	expect(properties).toMatchObject([
 		{ ...field, name: 'apiKey', typeOptions: { password: true } },
 		{ ...field, name: 'baseUrl', placeholder: 'https://api.example.com/v1' },
+		{ name: 'allowPrivateHttp', type: 'boolean', default: false },
 	]);
 	expect(check.request).toMatchObject({ url: '/models' });
 	expect(documentationUrl).toMatch(/^https:\/\//);

@@ -104,10 +104,13 @@ const TIMEOUT = ['ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', 'UND_ERR_HEADER
 const CERTIFICATE =
 	/^(CERT_|ERR_TLS_CERT|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|CRL_)/;
 
-/** OpenSSL's codes for the alerts by which a server refuses the client's certificate, or asks for one. */
+/**
+ * OpenSSL's codes for the alerts by which a server refuses the client's certificate, or asks for one.
+ * Newer versions write a slash in them.
+ */
 const CLIENT_CERTIFICATE =
-	/^ERR_SSL_\w*ALERT_(NO_CERTIFICATE|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA)$/;
-const HANDSHAKE = /^ERR_SSL_\w*ALERT_HANDSHAKE_FAILURE$/;
+	/^ERR_SSL_[\w/]*ALERT_(NO_CERTIFICATE|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA)$/;
+const HANDSHAKE = /^ERR_SSL_[\w/]*ALERT_HANDSHAKE_FAILURE$/;
 /** These come after the handshake too, when the request was sent. */
 const BROKEN_RECORD = /^ERR_SSL_\w*(BAD_RECORD_MAC|DECRYPT)/;
 const TLS = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/;
