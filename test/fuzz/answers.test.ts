@@ -3,7 +3,7 @@ import { pollImageTask } from '../../nodes/shared/api/images/poll-task';
 import { submitImageTask } from '../../nodes/shared/api/images/submit-task';
 import { waitForImageTask } from '../../nodes/shared/api/images/wait-for-task';
 import { findModels, listModels } from '../../nodes/shared/api/models/models';
-import { toImageOutput, getTaskImages } from '../../nodes/shared/api/images/task-images';
+import { getTaskImages, rawImage, simplifyImage } from '../../nodes/shared/api/images/task-images';
 import type { Client } from '../../nodes/shared/api/http/request';
 import { createResponse } from '../../nodes/shared/api/responses/response';
 import { getIncompleteReason } from '../../nodes/shared/api/responses/incomplete';
@@ -122,18 +122,19 @@ test('a response is read and simplified, or is an error of the client', async ()
 });
 
 test('an image task is accepted, read and waited for, or is an error of the client', async () => {
-	const settings = { pollIntervalMs: 3000, deadline: NOW + 60_000 };
+	const awaited = { taskId: 't1', pollIntervalMs: 3000, deadline: NOW + 60_000 };
 	await tryAnswers(TASK, async (client) => {
 		for (const work of [
 			async () => await submitImageTask(client(), 'edits', {}),
 			async () => await pollImageTask(client(), 't1'),
-			async () => (await waitForImageTask(client(), 't1', settings)).last,
+			async () => (await waitForImageTask(client(), awaited)).last,
 		]) {
 			const { result } = await safeOutcomeOf(work);
-			if (result?.task.status !== 'completed') continue;
+			if (result?.state !== 'completed') continue;
 			const found = await outcomeOf(() => getTaskImages('t1', result.task));
 			for (const picture of found.result ?? []) {
-				expect(toImageOutput(result.task, picture, { taskId: 't1' }).task_id).toBe('t1');
+				expect(simplifyImage(result.task, picture, { taskId: 't1' }).task_id).toBe('t1');
+				expect(rawImage(result, picture)).toMatchObject(result.json);
 			}
 		}
 	});

@@ -41,7 +41,7 @@ test('before sending: nothing is sent', async () => {
 });
 
 test.each<[string, number, RequestKind, message: string, doubt?: RegExp]>([
-	['a refusal', 503, 'image', CANCELED],
+	['a refusal', 503, 'response', CANCELED],
 	['an answer that leaves in doubt what was done', 500, 'response', AFTER_SENDING, CHARGED],
 ])('during the wait after %s: it ends there, and nothing more is sent', async (...row) => {
 	const [, status, kind, message, doubt] = row;
@@ -93,10 +93,10 @@ test('a transport that reports a cancel is believed, whatever the signal says', 
 test('a wait that fails by itself is no cancel', async () => {
 	const bug = new Error('no clock');
 	const time = { now: () => START, random: () => 1, sleep: async () => await Promise.reject(bug) };
-	const slot = new RateLimitQueue().slot();
+	const slot = new RateLimitQueue(time, 1).slot(0);
 	slot.acquire = time.sleep;
 	for (const more of [{ time }, { time, signal: undefined }, { slot, signal: undefined }]) {
 		const client = { ...arrange([reply(503)]).client, ...more };
-		await expect(sending('image')(client)).rejects.toBe(bug);
+		await expect(sending('response')(client)).rejects.toBe(bug);
 	}
 });

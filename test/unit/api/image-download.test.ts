@@ -1,4 +1,5 @@
 import { downloadImage, type DownloadSettings } from '../../../nodes/shared/api/images/download';
+import { toDeadLink } from '../../../nodes/shared/api/images/download-failure';
 import { IMAGE_TYPE_BYTES } from '../../../nodes/shared/api/images/image-type';
 import { CanceledError, DownloadError } from '../../../nodes/shared/api/errors/errors';
 import { TransportFault, type FaultKind } from '../../../nodes/shared/api/http/transport';
@@ -141,20 +142,25 @@ test('An image is not fetched from what is no web address', async () => {
 });
 
 describe('An error status', () => {
-	const JANUARY_2 = Date.UTC(2026, 0, 2) / 1000;
-
-	test.each([
-		[403, JANUARY_2, ' (it ends at 2026-01-02T00:00:00.000Z)'],
-		[404, JANUARY_2, ' (it ends at 2026-01-02T00:00:00.000Z)'],
-		[410, undefined, ''],
-		[403, 1e300, ' (it ends at far away)'],
-	])('%i says that the link may have expired, at %s', async (status, expiresAt, until) => {
-		const { error, storage } = await fail([{ status }], { expiresAt });
+	test.each([403, 404, 410])('%i says that the link is dead', async (status) => {
+		const { error, storage } = await fail([{ status }]);
 		const from = 'The image could not be downloaded from store.example:8443';
-		expect(error.message).toBe(`${from}: HTTP ${status}, the link may have expired${until}`);
-		expect(error.details).toMatchObject({ httpStatus: status, retryable: false });
+		expect(error.message).toBe(`${from}: HTTP ${status}, the link does not work any more`);
+		const details = { httpStatus: status, retryable: false, linkIsGone: true };
+		expect(error.details).toMatchObject(details);
 		expect(error.details.advice).toMatch(/before expires_at/);
 		expect(storage.opened).toHaveLength(1);
+		// The task has ended as well, or nothing is known of its end.
+		for (const expiresAt of [undefined, START / 1000, 1]) {
+			expect(toDeadLink(error, expiresAt, START)).toBe(error);
+		}
+		const dead = toDeadLink(error, START / 1000 + 86_400, START);
+		expect(dead).toBeInstanceOf(DownloadError);
+		expect(dead.message).toBe(error.message);
+		expect(dead.details).toMatchObject(details);
+		expect(dead.details.advice).toMatch(
+			/^The link’s life is shorter than that of its task, which lasts until 2026-01-02T00:00:00\.000Z\..*paid for.*Ask the gateway’s operator\.$/,
+		);
 	});
 
 	test.each([
@@ -368,7 +374,7 @@ test.each<[string, Stored[]]>([
 	['a redirect to nowhere', [redirect('file:///s3cr3t')]],
 	['silence', ['silence']],
 ])('A signed address is a secret: the error of %s names its host alone', async (_, script) => {
-	const { error, retries } = await fail(script, { expiresAt: START / 1000 });
+	const { error, retries } = await fail(script);
 	expect(error.message).toContain('from store.example:8443: ');
 	expect(shown(error) + JSON.stringify(retries)).not.toMatch(/s3cr3t|X-Signature|bucket/);
 });

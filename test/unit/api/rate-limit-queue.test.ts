@@ -5,218 +5,320 @@ import { RateLimitQueue, type Slot } from '../../../nodes/shared/api/http/rate-l
 import { VirtualTime } from '../../../scripts/engine/virtual-time';
 import { arrange, failureOf, reply, START } from './arrange';
 
-const time = new VirtualTime();
+/** A queue on a clock that the test drives; chance asks for the longest jitter. */
+function queueOf(most: number, chance = 1) {
+	const time = new VirtualTime(START, () => chance);
+	const queue = new RateLimitQueue(time, most);
+	let items = 0;
 
-const settled = async () => await new Promise<void>((resolve) => setImmediate(resolve));
-
-/** Asks for a slot, and tells whether it has got one by now. */
-async function asks(slot: Slot, signal?: AbortSignal, deadline = Infinity) {
-	const seen = { inside: false, late: false };
-	const entered = slot.acquire({ time, deadline, signal }).then((inside) => {
-		seen.inside = inside;
-		seen.late = !inside;
-	});
-	entered.catch(() => {});
-	await settled();
-	return { seen, entered };
-}
-
-/** Requests that were sent, of which the gateway took the first and refused the second. */
-async function oneTooMany(more = 0) {
-	const queue = new RateLimitQueue();
-	const [first, second, ...others] = Array.from({ length: 2 + more }, () => queue.slot());
-	for (const slot of [first!, second!, ...others]) await asks(slot);
-	first!.onAccepted();
-	second!.onRateLimited();
-	return { queue, first: first!, second: second!, others };
+	/** Asks for a slot, and tells what became of it, and when. */
+	const asks = (slot: Slot, limits: { signal?: AbortSignal; deadline?: number } = {}) => {
+		const seen: { inside?: boolean; after?: number; entered: Promise<boolean> } = {
+			entered: slot.acquire({ deadline: Infinity, ...limits }).then((inside) => {
+				Object.assign(seen, { inside, after: (time.now() - START) / 1000 });
+				return inside;
+			}),
+		};
+		seen.entered.catch(() => {});
+		return seen;
+	};
+	return {
+		time,
+		queue,
+		asks,
+		slot: () => queue.slot(items++),
+		/** So many items whose requests are under way. */
+		sent: async (count: number) => {
+			const slots = Array.from({ length: count }, () => queue.slot(items++));
+			slots.forEach((slot) => asks(slot));
+			await time.advance(0);
+			return slots as [Slot, ...Slot[]];
+		},
+	};
 }
 
 describe('The rate-limit queue', () => {
-	test('holds no request back before a refusal', async () => {
-		const queue = new RateLimitQueue();
-		for (let n = 0; n < 50; n++) expect((await asks(queue.slot())).seen.inside).toBe(true);
+	test('lets in as many as it has places, the lowest index first', async () => {
+		const { queue, asks, time } = queueOf(2);
+		const slots = [3, 1, 0, 2].map((index) => queue.slot(index));
+		const seen = slots.map((slot) => asks(slot));
+		await time.advance(0);
+		// Those that asked first are inside already; of the others the lowest comes first.
+		expect(seen.map(({ inside }) => inside)).toEqual([true, true, undefined, undefined]);
+		slots[1]!.release();
+		await time.advance(0);
+		expect(seen.map(({ inside }) => inside)).toEqual([true, true, true, undefined]);
+		expect(queue.summary).toBeUndefined();
 	});
 
-	test('gives the slot of a request that is over to one that was refused, not to a new one', async () => {
-		const { queue, first, second, others } = await oneTooMany(1);
-		others[0]!.release();
-		const newcomer = await asks(queue.slot());
-		// A slot that is used a second time is new again.
-		const reused = await asks(others[0]!);
-		const again = await asks(second);
-		const inside = () => [newcomer, reused, again].map(({ seen }) => seen.inside);
-		expect(inside()).toEqual([false, false, false]);
+	test('takes a place away for each refusal but the last, and gives one back for each success', async () => {
+		const { queue, sent, asks, slot, time } = queueOf(4);
+		const [first, ...others] = await sent(4);
+		for (const other of others) other.onRateLimited();
+		expect(queue.summary).toEqual({ fewest: 1, refused: 3 });
+		const seen = [...others, slot()].map((other) => asks(other));
+		const inside = () => seen.filter(({ inside }) => inside).length;
+		await time.advance(3_600_000);
+		expect(inside()).toBe(0);
+		first.onSucceeded();
 		first.release();
-		await settled();
-		// No refused request is left in the queue: none is held back.
-		expect(inside()).toEqual([true, true, true]);
+		await time.advance(0);
+		expect(inside()).toBe(2);
+		for (let n = 0; n < 9; n++) first.onSucceeded();
+		await time.advance(0);
+		expect(inside()).toBe(4);
+		expect(asks(slot()).inside).toBeUndefined();
+		expect(queue.summary).toEqual({ fewest: 1, refused: 3 });
 	});
 
-	test('gives a slot to a request that was refused before one that has waited for longer', async () => {
-		const { queue, first, second, others } = await oneTooMany(2);
-		const newcomer = await asks(queue.slot());
-		others[0]!.onRateLimited();
-		others[1]!.onRateLimited();
-		await asks(second);
-		const again = await asks(others[0]!);
-		first.release();
-		second.onAccepted();
-		second.release();
-		await settled();
-		expect([newcomer.seen.inside, again.seen.inside]).toEqual([false, true]);
+	test.each([
+		['half', 0, [1, 2, 4, 8, 15, 15, 15]],
+		['all', 1, [2, 4, 8, 16, 30, 30, 30]],
+	])('pauses for %s of 2 s, doubled up to 30 s', async (_, chance, seconds) => {
+		const { sent, asks, time } = queueOf(3, chance);
+		const [slot] = await sent(1);
+		for (const pause of seconds) {
+			const before = time.now();
+			slot.onRateLimited();
+			const seen = asks(slot);
+			await time.advance(pause * 1000 - 1);
+			expect(seen.inside).toBeUndefined();
+			await time.advance(1);
+			expect([seen.inside, time.now() - before]).toEqual([true, pause * 1000]);
+		}
+		slot.onSucceeded();
+		slot.onRateLimited();
+		const seen = asks(slot);
+		await time.advance(seconds[0]! * 1000);
+		expect(seen.inside).toBe(true);
 	});
 
-	test('hears nothing of a slot that was released', async () => {
-		const { queue, first, others } = await oneTooMany(2);
+	test('lets the lowest index in first after a pause, whoever was refused or is new', async () => {
+		const { queue, asks, time } = queueOf(1);
+		const [low, middle, high] = [0, 1, 2].map((index) => queue.slot(index)) as [Slot, Slot, Slot];
+		asks(middle);
+		await time.advance(0);
+		middle.onRateLimited();
+		const seen = [asks(high), asks(middle), asks(low)];
+		await time.advance(2000);
+		expect(seen.map(({ inside }) => inside)).toEqual([undefined, undefined, true]);
+		low.release();
+		await time.advance(0);
+		expect(seen.map(({ inside }) => inside)).toEqual([undefined, true, true]);
+	});
+
+	test.each<[string, (slot: Slot) => void, lifted: number, asked: number]>([
+		['429', (slot) => slot.onRateLimited(), 1, 2],
+		['429 with Retry-After', (slot) => slot.onRateLimited(40_000), 40, 40],
+		['429 with a Retry-After of no time', (slot) => slot.onRateLimited(0), 1, 2],
+		['503', (slot) => slot.onUnavailable(15_000), 1, 15],
+		['503 with Retry-After', (slot) => slot.onUnavailable(15_000, 5000), 5, 5],
+		[
+			'429 with Retry-After, then without',
+			(slot) => (slot.onRateLimited(3000), slot.onRateLimited()),
+			...([3, 3] as const),
+		],
+	])('after a %s goes on by itself, or by a success unless a time was named', async (...row) => {
+		const [, refuse, lifted, asked] = row;
+		for (const [succeeds, after] of [
+			[false, asked],
+			[true, lifted],
+		] as const) {
+			const { sent, asks, slot, time } = queueOf(3);
+			const [first, second] = await sent(2);
+			refuse(second!);
+			const all = [asks(second!), asks(slot())];
+			await time.advance(1000);
+			if (succeeds) first.onSucceeded();
+			await time.advance(100_000);
+			// The others wait as well: the gateway has not refused one item, but one too many.
+			const [again] = all;
+			expect([again!.inside, again!.after]).toEqual([true, after]);
+			expect(all[1]!.inside === undefined || all[1]!.after! >= after).toBe(true);
+		}
+	});
+
+	test('goes on by the longest time that was named', async () => {
+		const { sent, asks, time } = queueOf(3);
+		const [first, second, third] = await sent(3);
+		first.onRateLimited(20_000);
+		second!.onRateLimited(5000);
+		third!.onRateLimited();
+		const seen = asks(third!);
+		await time.advance(60_000);
+		expect(seen.after).toBe(20);
+	});
+
+	test('knows that an item was given up, until another one succeeds', async () => {
+		const { sent } = queueOf(2);
+		const [first, second] = await sent(2);
+		expect(second!.hasGivenUp).toBe(false);
+		first.onGivenUp();
+		expect(second!.hasGivenUp).toBe(true);
+		second!.onSucceeded();
+		expect(first.hasGivenUp).toBe(false);
+	});
+
+	test('keeps a slot until it is released, and hears nothing of it afterwards', async () => {
+		const { queue, sent, asks, slot, time } = queueOf(1);
+		const [only] = await sent(1);
+		const waiting = asks(slot());
+		expect(await asks(only).entered).toBe(true);
+		only.release();
+		only.release();
+		only.onRateLimited();
+		only.onUnavailable(60_000);
+		await time.advance(0);
+		expect([waiting.inside, asks(slot()).inside]).toEqual([true, undefined]);
+		expect(queue.summary).toBeUndefined();
+	});
+
+	test('goes on without requests that are canceled, late, or have ended', async () => {
+		const { sent, asks, slot, time } = queueOf(1);
+		const [first] = await sent(1);
+		const cancel = new AbortController();
+		const canceled = asks(slot(), { signal: cancel.signal });
+		const late = asks(slot(), { deadline: START + 5000 });
+		const ended = slot();
+		asks(ended, { signal: cancel.signal });
+		const patient = asks(slot());
+		await time.advance(5000);
+		expect([late.inside, late.after]).toEqual([false, 5]);
+		cancel.abort();
+		await expect(canceled.entered).rejects.toBe(cancel.signal.reason);
+		ended.release();
 		first.release();
-		others[0]!.release();
-		others[0]!.onRateLimited();
-		expect((await asks(queue.slot())).seen.inside).toBe(true);
+		await time.advance(0);
+		expect(patient.inside).toBe(true);
+	});
+
+	test.each([
+		['29 s', 29, [false, 0]],
+		['30 s', 30, [true, 30]],
+	])('begins no wait beyond a deadline in %s', async (_, seconds, expected) => {
+		const { sent, asks, time } = queueOf(1);
+		const [slot] = await sent(1);
+		slot.onRateLimited(30_000);
+		const seen = asks(slot, { deadline: START + seconds * 1000 });
+		await time.advance(60_000);
+		expect([seen.inside, seen.after]).toEqual(expected);
+	});
+
+	test('wakes who waits for a place if the one inside is refused and does not come again', async () => {
+		const { sent, asks, slot, time } = queueOf(1);
+		const [first] = await sent(1);
+		const [patient, hurried] = [asks(slot()), asks(slot(), { deadline: START + 9000 })];
+		first.onRateLimited(10_000);
+		first.release();
+		await time.advance(0);
+		expect([hurried.inside, hurried.after]).toEqual([false, 0]);
+		await time.advance(10_000);
+		expect([patient.inside, patient.after]).toEqual([true, 10]);
 	});
 
 	test('leaves no timer behind', async () => {
-		const { queue, first } = await oneTooMany();
 		const timers: Array<AbortSignal | undefined> = [];
 		const sleep = async (_: number, signal?: AbortSignal) => {
 			timers.push(signal);
 			await new Promise(() => {});
 		};
-		const clock = { now: () => START, random: () => 1, sleep };
-		const admitted = queue.slot().acquire({ time: clock, deadline: Infinity });
-		first.release();
-		await expect(admitted).resolves.toBe(true);
-		expect(timers.map((signal) => signal?.aborted)).toEqual([true]);
-	});
-
-	test('sends a new request while the refused one waits as long as it was asked to', async () => {
-		const { queue, first, second, others } = await oneTooMany(1);
-		const third = queue.slot();
-		const newcomer = await asks(third);
-		first.release();
-		await settled();
-		expect(newcomer.seen.inside).toBe(true);
-		const again = await asks(second);
-		// One that fails tells of no free slot.
-		others[0]!.release();
-		await settled();
-		expect(again.seen.inside).toBe(false);
-		third.onAccepted();
-		third.release();
-		await settled();
-		expect(again.seen.inside).toBe(true);
-	});
-
-	test('has as many free slots as accepted requests are over', async () => {
-		const { queue, first, second, others } = await oneTooMany(2);
-		for (const slot of others) slot.onAccepted();
-		others[1]!.onRateLimited();
-		const waiting = [await asks(second), await asks(others[1]!), await asks(queue.slot())];
-		expect(waiting.map(({ seen }) => seen.inside)).toEqual([false, false, false]);
-		first.release();
-		await settled();
-		expect(waiting.map(({ seen }) => seen.inside)).toEqual([true, false, false]);
-		others[0]!.release();
-		await settled();
-		expect(waiting.map(({ seen }) => seen.inside)).toEqual([true, true, true]);
-	});
-
-	test('lets one request try if none is under way whose end would free a slot', async () => {
-		const queue = new RateLimitQueue();
-		const slots = [queue.slot(), queue.slot(), queue.slot()];
-		for (const slot of slots) await asks(slot);
-		for (const slot of slots) slot.onRateLimited();
-		const seen = await Promise.all(slots.map(async (slot) => await asks(slot)));
-		expect(seen.map(({ seen: { inside } }) => inside)).toEqual([true, false, false]);
-	});
-
-	test('keeps a slot until it is released, however often it is asked for', async () => {
-		const queue = new RateLimitQueue();
-		const slot = queue.slot();
-		await asks(slot);
-		expect((await asks(slot)).seen.inside).toBe(true);
-		slot.release();
-		slot.release();
-		slot.onRateLimited();
-		expect((await asks(queue.slot())).seen.inside).toBe(true);
-	});
-
-	test('goes on without requests that are canceled or late', async () => {
-		const { queue, second } = await oneTooMany();
+		const queue = new RateLimitQueue({ now: () => START, random: () => 1, sleep }, 1);
+		const [first, second, third] = [0, 1, 2].map((index) => queue.slot(index));
+		await first!.acquire({ deadline: Infinity });
 		const cancel = new AbortController();
-		const canceled = await asks(second, cancel.signal);
-		const late = await asks(queue.slot(), undefined, time.now() + 5000);
-		const patient = await asks(queue.slot());
-		await time.advance(5000);
-		expect(late.seen).toEqual({ inside: false, late: true });
-		expect(patient.seen.inside).toBe(false);
+		const admitted = second!.acquire({ deadline: START + 1000 });
+		const canceled = third!.acquire({ deadline: START + 1000, signal: cancel.signal });
 		cancel.abort();
-		await expect(canceled.entered).rejects.toBe(cancel.signal.reason);
-		await settled();
-		expect(patient.seen.inside).toBe(true);
+		await expect(canceled).rejects.toBe(cancel.signal.reason);
+		first!.release();
+		await expect(admitted).resolves.toBe(true);
+		expect(timers.map((signal) => signal?.aborted)).toEqual([true, true]);
 	});
 
-	test('leads every request to its end, whichever is refused, fails or gives up', async () => {
-		const fate = fc.constantFrom('accepted', 'refused', 'failed');
-		const fates = fc.array(fc.array(fate, { maxLength: 4 }), { maxLength: 12 });
-		const follow = async (queue: RateLimitQueue, fates: string[]) => {
-			const slot = queue.slot();
-			for (const what of fates) {
-				await slot.acquire({ time, deadline: Infinity });
-				await settled();
-				if (what === 'refused') slot.onRateLimited();
-				if (what === 'accepted') slot.onAccepted();
-				if (what === 'failed') break;
-				await settled();
-			}
-			slot.release();
-			return 'ended';
-		};
+	test('leads every request to its end, and has one place at least, at most as many as allowed', async () => {
+		const fate = fc.constantFrom('done', 'refused', 'asked', 'unavailable', 'leaves', 'canceled');
+		const fates = fc.array(fc.array(fate, { maxLength: 4 }), { maxLength: 10 });
+		const limits = fc.record({ most: fc.integer({ min: 1, max: 4 }), late: fc.boolean() });
 		await fc.assert(
-			fc.asyncProperty(fates, async (all) => {
-				const queue = new RateLimitQueue();
-				const ends = await Promise.all(all.map(async (fates) => await follow(queue, fates)));
-				expect(ends).toEqual(all.map(() => 'ended'));
+			fc.asyncProperty(fates, limits, async (all, { most, late }) => {
+				const { time, queue } = queueOf(most);
+				let inside = 0;
+				let highest = 0;
+				const follow = async (fates: string[], index: number) => {
+					const slot = queue.slot(index);
+					const cancel = new AbortController();
+					const { signal } = cancel;
+					const acquire = async (deadline: number) =>
+						await slot.acquire({ deadline, signal }).catch(() => 'canceled');
+					try {
+						for (const what of [...fates, 'done']) {
+							const deadline = late && index % 2 === 1 ? START + 20_000 : Infinity;
+							if (what === 'canceled') void time.sleep(1000).then(() => cancel.abort());
+							const entered = await acquire(deadline);
+							if (entered !== true) return entered;
+							highest = Math.max(highest, ++inside);
+							await time.sleep(3000);
+							inside--;
+							if (what === 'refused') slot.onRateLimited();
+							if (what === 'asked') slot.onRateLimited(7000);
+							if (what === 'unavailable') slot.onUnavailable(15_000);
+							if (what === 'done') slot.onSucceeded();
+							if (what === 'leaves') return 'left';
+							if (what === 'canceled' || what === 'done') slot.release();
+						}
+						return 'done';
+					} finally {
+						slot.release();
+					}
+				};
+				const ends = await time.drive(Promise.all(all.map(follow)));
+				expect(ends.filter((end, index) => end === false && index % 2 === 0)).toEqual([]);
+				expect(highest).toBeLessThanOrEqual(most);
+				expect(queue.summary?.fewest ?? most).toBeGreaterThanOrEqual(1);
+				// Whatever happened, the queue still has a place.
+				const last = queue.slot(99);
+				expect(await time.drive(last.acquire({ deadline: Infinity }))).toBe(true);
 			}),
+			{ numRuns: 60 },
 		);
 	});
 });
 
-describe('A request behind a full gateway', () => {
-	const ask = async (client: Client, kind: 'read' | 'image' = 'image') =>
+describe('Responses behind a full gateway', () => {
+	const ask = async (client: Client, kind: 'read' | 'response' = 'response') =>
 		await request(client, kind, { method: 'POST', path: '/x', body: {} });
 
-	/** Two items of a run: the first is under way at the gateway, the second is refused. */
-	function twoItems(...script: Parameters<typeof arrange>) {
-		const queue = new RateLimitQueue();
+	/** Items of a run that sends so many side by side at most. */
+	function items(most: number, ...script: Parameters<typeof arrange>) {
 		const arranged = arrange(...script);
-		const item = (more: Partial<Client> = {}) => {
-			const slot = queue.slot();
-			return { client: { ...arranged.client, slot, ...more }, slot };
-		};
+		const queue = new RateLimitQueue(arranged.time, most);
+		let count = 0;
+		const item = (more: Partial<Client> = {}): Client & { slot: Slot } => ({
+			...arranged.client,
+			slot: queue.slot(count++),
+			...more,
+		});
 		return { ...arranged, item };
 	}
 
 	const BUSY = reply(429, '', { 'retry-after': '5' });
 	const DONE = reply(200, {});
+	const seconds = (sent: Array<{ at: number }>) => sent.map(({ at }) => (at - START) / 1000);
 
-	test('is sent as soon as another is over', async () => {
-		const { item, sent, time } = twoItems([DONE, BUSY, DONE]);
-		const first = item();
-		await ask(first.client);
-		const second = ask(item().client);
-		await time.advance(60_000);
-		expect(sent).toHaveLength(2);
-		first.slot.release();
-		await expect(second).resolves.toMatchObject({ json: {} });
-		expect(sent.map(({ at }) => at - START)).toEqual([0, 0, 60_000]);
+	test('wait for the time that the gateway named for one of them', async () => {
+		const { item, sent, time } = items(2, [BUSY, DONE, DONE]);
+		const refused = ask(item());
+		await time.advance(1000);
+		const [, value] = await time.drive(Promise.all([refused, ask(item())]));
+		expect(value).toMatchObject({ json: {} });
+		expect(seconds(sent)).toEqual([0, 5, 5]);
 	});
 
-	test('is not sent after its deadline, and the error says why', async () => {
-		const { item, sent, time } = twoItems([DONE, BUSY]);
-		await ask(item().client);
-		const refused = failureOf(ask(item({ deadline: START + 20_000 }).client));
+	test('wait no longer than their own deadline, and the error says why', async () => {
+		const { item, sent, time } = items(2, [reply(429, '', { 'retry-after': '60' })]);
+		const refused = failureOf(ask(item({ deadline: START + 20_000 })));
 		await time.advance(1);
-		const behind = failureOf(ask(item({ deadline: START + 20_000 }).client));
+		const behind = failureOf(ask(item({ deadline: START + 20_000 })));
 		await time.advance(30_000);
 		const errors = [await refused, await behind];
 		const SLOW_DOWN = 'The gateway asks to slow down (HTTP 429)';
@@ -231,26 +333,23 @@ describe('A request behind a full gateway', () => {
 		expect(errors[1]!.details.advice).toMatch(
 			/^No time was left to try again\. Nothing was sent for this item\. A queue, concurrency/,
 		);
+		expect(sent).toHaveLength(1);
+	});
+
+	test('are not sent after a cancel, and a read waits for none', async () => {
+		const { item, sent, cancel, time } = items(1, [BUSY, DONE]);
+		const refused = failureOf(ask(item()));
+		await time.advance(1000);
+		await ask(item(), 'read');
+		cancel();
+		await expect(refused).resolves.toBeInstanceOf(CanceledError);
+		await time.advance(60_000);
 		expect(sent).toHaveLength(2);
 	});
 
-	test('is not sent after a cancel, and a read waits for none', async () => {
-		const { item, sent, cancel, time } = twoItems([DONE, BUSY, DONE]);
-		await ask(item().client);
-		const refused = failureOf(ask(item().client));
-		await time.advance(10_000);
-		await ask(item().client, 'read');
-		expect(sent).toHaveLength(3);
-		cancel();
-		await expect(refused).resolves.toBeInstanceOf(CanceledError);
-		expect(sent).toHaveLength(3);
-	});
-
-	test('waits for none if no request was refused as one too many', async () => {
-		const { item, sent, drive } = twoItems([DONE, reply(503), DONE, DONE]);
-		await ask(item().client);
-		await drive(ask(item().client));
-		await ask(item().client);
-		expect(sent).toHaveLength(4);
+	test('are sent again as often as Max Retries allows', async () => {
+		const { item, sent, drive } = items(2, BUSY);
+		await failureOf(drive(ask(item({ maxRetries: 2 }))));
+		expect(seconds(sent)).toEqual([0, 5, 10]);
 	});
 });

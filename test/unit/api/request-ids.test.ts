@@ -40,9 +40,10 @@ test('the ID under which a console lists the request stands beside it', () => {
 });
 
 test.each<RequestKind>(['response', 'image'])(
-	'each attempt of a %s carries an ID of its own',
+	'each attempt at a request of the kind %s carries an ID of its own',
 	async (kind) => {
-		const script = [reply(503), reply(429), reply(200, { id: 'r' })];
+		const [unreached, done] = [fault('unreached'), reply(200, { id: 'r' })];
+		const script = [kind === 'image' ? unreached : reply(503), unreached, done];
 		const { sent, value } = await succeed(script, sending(kind), counting());
 		expect(sent.map(({ headers }) => headers)).toEqual([
 			{ 'X-Request-ID': 'own-1' },

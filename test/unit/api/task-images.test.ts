@@ -1,5 +1,9 @@
 import { TaskError } from '../../../nodes/shared/api/errors/errors';
-import { toImageOutput, getTaskImages } from '../../../nodes/shared/api/images/task-images';
+import {
+	getTaskImages,
+	rawImage,
+	simplifyImage,
+} from '../../../nodes/shared/api/images/task-images';
 import { imageTaskSchema, type ImageTask } from '../../../nodes/shared/api/schemas';
 import { refusalOf } from './arrange';
 
@@ -38,7 +42,7 @@ describe('the images of a task', () => {
 		for (const more of [{}, { image_url: '' }, { result: { data: [] }, http_status: 200 }]) {
 			const error = refusalOf(() => getTaskImages('task_1', { ...TASK, ...more }));
 			expect(error).toBeInstanceOf(TaskError);
-			expect(error.message).toBe('The image task is completed, but names no picture');
+			expect(error.message).toBe('The image task is completed, but names no image');
 			const httpStatus = 'http_status' in more ? 200 : undefined;
 			expect(error.details).toMatchObject({ taskId: 'task_1', retryable: false, httpStatus });
 			expect(error.details.advice).toContain('Task → Get');
@@ -52,20 +56,38 @@ describe('the images of a task', () => {
 	});
 });
 
-test('an image’s output has the fields of the design, and the gateway’s entry untouched', () => {
-	const dates = { created_at: 1, completed_at: 2, expires_at: 3, http_status: 200 };
+describe('an image’s output', () => {
+	const USAGE = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
 	const entry = { url: B, revised_prompt: 'a fox', seed: 7 };
-	const task: ImageTask = {
-		...TASK,
-		...dates,
-		image_url: A,
-		result: { data: [{ url: A }, entry] },
-	};
+	const result = { data: [{ url: A }, entry], usage: USAGE, size: '1x1', unknown: 1 };
+	const dates = { created_at: 1, expires_at: 1_767_225_600, http_status: 200 };
+	const task: ImageTask = { ...TASK, status: 'SUCCESS', ...dates, image_url: A, result };
 	const [, second] = getTaskImages('t', task);
-	const place = { image_url: B, image_index: 1, image_count: 2 };
-	const output = { task_id: 't', status: 'completed', ...place, ...dates, image: entry };
-	const known = { model: 'm', prompt: 'p' };
-	expect(toImageOutput(task, second!, { taskId: 't', ...known })).toEqual({ ...output, ...known });
-	// Of a task that was started elsewhere they are not known.
-	expect(Object.keys(toImageOutput(task, second!, { taskId: 't' }))).toEqual(Object.keys(output));
+	const place = { image_index: 1, image_count: 2 };
+
+	test('is simple: what is used further, the words of the contract, and its usage', () => {
+		const output = { task_id: 't', status: 'completed', image_url: B, ...place };
+		const known = { model: 'm', prompt: 'p' };
+		expect(simplifyImage(task, second!, { taskId: 't', ...known })).toEqual({
+			...output,
+			...known,
+			expires_at: '2026-01-01T00:00:00.000Z',
+			usage: USAGE,
+		});
+		// Of a task that was started elsewhere they are not known.
+		for (const expires_at of [undefined, 1e300]) {
+			const bare = { ...task, expires_at, result: { data: result.data } };
+			expect(simplifyImage(bare, second!, { taskId: 't' })).toEqual(output);
+		}
+	});
+
+	test('is the task as the gateway sent it, with the IDs of its request', () => {
+		const json = { ...task, unknown: 1 };
+		const seen = { task, json, state: 'completed', now: 0, gatewayTime: 0 } as const;
+		const raw = { ...json, image: entry, ...place };
+		expect(rawImage(seen, second!)).toEqual(raw);
+		const ids = { requestId: 'r', clientRequestId: 'c' };
+		const named = { ...raw, request_id: 'r', client_request_id: 'c' };
+		expect(rawImage({ ...seen, ...ids }, second!)).toEqual(named);
+	});
 });

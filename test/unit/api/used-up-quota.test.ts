@@ -2,7 +2,7 @@ import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue'
 import { request } from '../../../nodes/shared/api/http/request';
 import type { Client } from '../../../nodes/shared/api/http/client';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
-import { fail, reply, START, succeed } from './arrange';
+import { arrange, fail, reply, START, succeed } from './arrange';
 
 const KINDS: RequestKind[] = ['read', 'response', 'image'];
 
@@ -58,34 +58,37 @@ describe.each(KINDS)('For a %s', (kind) => {
 			error: { message: 'group requests-per-minute limit exceeded', type: 'rate_limit_exceeded' },
 		};
 		const { error, sent } = await fail(reply(429, body), sending(kind));
-		expect(sent).toHaveLength(4);
+		expect(sent).toHaveLength(kind === 'image' ? 1 : 4);
 		expect(error.message).toMatch(/^The gateway asks to slow down \(HTTP 429\): group requests/);
+		expect(error.details.refusal).toBe(kind === 'image' ? 'rateLimited' : undefined);
 	});
 });
 
 test('a used-up quota holds no other request back', async () => {
-	const slot = new RateLimitQueue().slot();
 	const told: string[] = [];
+	const arranged = arrange();
+	const slot = new RateLimitQueue(arranged.time, 1).slot(0);
 	const watched = { ...slot, onRateLimited: () => told.push('rate limited') };
 	const [[, body]] = QUOTAS as [[string, object]];
-	await fail(reply(429, body), sending('image'), { slot: watched });
+	for (const kind of ['image', 'response'] as const) {
+		const { error } = await fail(reply(429, body), sending(kind), { slot: watched });
+		expect(error.details.refusal).toBeUndefined();
+	}
 	expect(told).toEqual([]);
-	await fail(reply(429, 'slow down'), sending('image'), { slot: watched, maxRetries: 0 });
+	await fail(reply(429, 'slow down'), sending('response'), { slot: watched, maxRetries: 0 });
 	expect(told).toEqual(['rate limited']);
 });
 
-test.each(KINDS)(
-	'529 counts as 503 for a %s: sent again, and told as an overload',
-	async (kind) => {
-		const body = {
-			error: { type: 'overloaded_error', message: 'All available accounts exhausted' },
-		};
-		const { error, sent } = await fail(reply(529, body), sending(kind));
-		expect(sent).toHaveLength(4);
-		expect(error.message).toBe(
-			'The gateway is overloaded or a part of it is unavailable (HTTP 529): All available accounts exhausted',
-		);
-		expect(error.details.retryable).toBe(true);
-		expect(error.details).not.toHaveProperty('maybeExecuted');
-	},
-);
+test.each(KINDS)('529 counts as 503 for a %s, and is told as an overload', async (kind) => {
+	const body = {
+		error: { type: 'overloaded_error', message: 'All available accounts exhausted' },
+	};
+	const { error, sent } = await fail(reply(529, body), sending(kind));
+	expect(sent).toHaveLength(kind === 'image' ? 1 : 4);
+	expect(error.details.refusal).toBe(kind === 'image' ? 'unavailable' : undefined);
+	expect(error.message).toBe(
+		'The gateway is overloaded or a part of it is unavailable (HTTP 529): All available accounts exhausted',
+	);
+	expect(error.details.retryable).toBe(true);
+	expect(error.details).not.toHaveProperty('maybeExecuted');
+});

@@ -14,6 +14,8 @@ const sending = (kind: RequestKind) => async (client: Parameters<typeof request>
 /** How often a read, a response and an image are sent if nothing changes, with three retries. */
 type Sends = readonly [read: number, response: number, image: number];
 const ALL_BOUNDED: Sends = [4, 4, 4];
+/** An image waits in the queue of all images: see `Refusals`. */
+const QUEUED: Sends = [4, 4, 1];
 const ONCE_MORE: Sends = [2, 2, 1];
 const READS_ONLY: Sends = [4, 1, 1];
 const NEVER: Sends = [1, 1, 1];
@@ -29,11 +31,11 @@ const STATUSES: Array<[statuses: number[], ...Outcome]> = [
 	[[404], NEVER, 'no', /not know this address or model/, /^Check the Base URL.*\/v1/],
 	[[408], READS_ONLY, 'maybe', /did not complete in time/, /time-outs/],
 	[[413], NEVER, 'no', /too large/, /^Shrink or split/],
-	[[429], ALL_BOUNDED, 'no', /asks to slow down/, /Concurrency/],
+	[[429], QUEUED, 'no', /asks to slow down/, /Concurrency/],
 	[[499], NEVER, 'no', /closed before the gateway answered/, /time-outs of proxies/],
 	[[500], ONCE_MORE, 'maybe', /internal error/, /Report it/],
 	[[502], READS_ONLY, 'maybe', /abnormal reply/, /minimal request/],
-	[[503, 529], ALL_BOUNDED, 'no', /overloaded or a part of it is unavailable/, /^Wait a while/],
+	[[503, 529], QUEUED, 'no', /overloaded or a part of it is unavailable/, /^Wait a while/],
 	[[504], READS_ONLY, 'maybe', /waited too long/, /Shorten the task\. Turn on Stream/],
 	[
 		[300, 301, 302, 303, 304, 307, 308],
@@ -76,7 +78,8 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 		const rest = error.details.advice.slice(doubt.length).replace(/^ .*? again\. /, '');
 		expect(rest).toMatch(advice);
 		expect(rest).not.toContain('charged');
-		expect(error.details).toMatchObject({ retryable: doubt === '' && sends[column]! > 1 });
+		const mayHelp = sends[column]! > 1 || sends === QUEUED;
+		expect(error.details).toMatchObject({ retryable: doubt === '' && mayHelp });
 		expect(error.details.maybeExecuted).toBe(doubt === '' ? undefined : true);
 		return error;
 	}
@@ -91,6 +94,10 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 			const { type, code } = said;
 			const facts = { httpStatus: status, type, code, requestId: 'req_7', retryAfter: undefined };
 			expect(error.details).toMatchObject(facts);
+			// Only a submit that was refused may be submitted again, and so its error says it.
+			const refusal = status === 429 ? 'rateLimited' : 'unavailable';
+			const isRefused = kind === 'image' && outcome[0] === QUEUED;
+			expect(error.details.refusal).toBe(isRefused ? refusal : undefined);
 		}
 	});
 
@@ -102,14 +109,14 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 	});
 
 	test('is refused first, then lost: the doubt decides, not the retries left', async () => {
-		const script = [reply(429), ...Array<Exchange>(5).fill(fault('lost'))];
+		const script = [fault('unreached'), ...Array<Exchange>(5).fill(fault('lost'))];
 		const { sent } = await fail(script, sending(kind), { maxRetries: 5 });
 		expect(sent).toHaveLength(kind === 'read' ? 6 : 2);
 	});
 
 	test('is sent again as often at most as the user allows', async () => {
 		for (const maxRetries of [0, 1, 7]) {
-			const { sent } = await fail(reply(503), sending(kind), { maxRetries });
+			const { sent } = await fail(fault('unreached'), sending(kind), { maxRetries });
 			expect(sent).toHaveLength(maxRetries + 1);
 		}
 	});
@@ -145,9 +152,10 @@ test('whatever happens before, nothing that may have been executed is sent again
 	/** By design, section 4: what may follow on each outcome, for a read, a response, an image. */
 	const rules: Array<[Exchange[], Then[]]> = [
 		[
-			[reply(429), reply(503), reply(529), fault('unreached')],
-			['again', 'again', 'again'],
+			[reply(429), reply(503), reply(529)],
+			['again', 'again', 'end'],
 		],
+		[[fault('unreached')], ['again', 'again', 'again']],
 		[[reply(500)], ['once', 'once', 'end']],
 		[
 			[reply(408), reply(502), reply(504)],

@@ -21,8 +21,12 @@ export interface Slot {
 	 * @param retryAfterMs how long it asked to wait
 	 */
 	onRateLimited(retryAfterMs?: number): void;
-	/** The gateway had nobody to do the request (503). The slot has to be acquired again. */
-	onUnavailable(waitMs: number): void;
+	/**
+	 * The gateway had nobody to do the request (503). The slot has to be acquired again.
+	 * @param waitMs how long the queue waits if the gateway did not ask for a time
+	 * @param retryAfterMs how long it asked to wait
+	 */
+	onUnavailable(waitMs: number, retryAfterMs?: number): void;
 	/** The item is not sent again, because the gateway has nobody to do it (503). */
 	onGivenUp(): void;
 	/** Whether an item was given up, and none succeeded since. */
@@ -59,6 +63,8 @@ interface QueueEntry {
 
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 30_000;
+/** A shorter time that a gateway asks for is no pause: it is told again and again at once. */
+const SHORTEST_ASKED_MS = 1_000;
 
 /**
  * The queue of one run's requests that the gateway may refuse as too many: by 429 or 503 on the
@@ -105,7 +111,7 @@ export class RateLimitQueue {
 		return {
 			acquire: async (limits) => await this.acquire(entry, limits),
 			onRateLimited: (retryAfterMs) => this.onRateLimited(entry, retryAfterMs),
-			onUnavailable: (waitMs) => this.onRefused(entry, waitMs),
+			onUnavailable: (waitMs, retryAfterMs) => this.onRefused(entry, waitMs, retryAfterMs),
 			onGivenUp: () => {
 				this.hasGivenUp = true;
 			},
@@ -154,16 +160,12 @@ export class RateLimitQueue {
 	}
 
 	private onRateLimited(entry: QueueEntry, retryAfterMs?: number) {
-		if (retryAfterMs !== undefined) {
-			this.askedUntil = Math.max(this.askedUntil, this.time.now() + retryAfterMs);
-			this.onRefused(entry, retryAfterMs);
-			return;
-		}
 		const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.pauses);
-		this.onRefused(entry, longest * (0.5 + this.time.random() / 2));
+		this.onRefused(entry, longest * (0.5 + this.time.random() / 2), retryAfterMs);
 	}
 
-	private onRefused(entry: QueueEntry, pauseMs: number) {
+	/** @param askedMs counts in place of the pause where the gateway asked for a time */
+	private onRefused(entry: QueueEntry, pauseMs: number, askedMs?: number) {
 		if (entry.state !== State.Inside) return;
 		entry.state = State.Outside;
 		this.inside--;
@@ -171,7 +173,18 @@ export class RateLimitQueue {
 		this.places = Math.max(1, this.places - 1);
 		this.seen.fewest = Math.min(this.seen.fewest, this.places);
 		this.seen.refused++;
-		this.opensAt = Math.max(this.opensAt, this.time.now() + pauseMs);
+		const now = this.time.now();
+		const isAsked = askedMs !== undefined && askedMs >= SHORTEST_ASKED_MS;
+		const opensAt = now + (isAsked ? askedMs : pauseMs);
+		if (isAsked) this.askedUntil = Math.max(this.askedUntil, opensAt);
+		this.moveOpening(Math.max(this.opensAt, opensAt));
+	}
+
+	/** Whoever waits has to wait for another moment now. */
+	private moveOpening(opensAt: number) {
+		this.opensAt = opensAt;
+		this.admit();
+		for (const { wake } of this.waiting) wake();
 	}
 
 	/** Another request has just been done: there is room, unless the gateway named a time. */
@@ -179,8 +192,7 @@ export class RateLimitQueue {
 		this.places = Math.min(this.most, this.places + 1);
 		this.pauses = 0;
 		this.hasGivenUp = false;
-		this.opensAt = Math.min(this.opensAt, this.askedUntil);
-		this.admit();
+		this.moveOpening(Math.min(this.opensAt, this.askedUntil));
 	}
 
 	private release(entry: QueueEntry) {

@@ -60,6 +60,7 @@ function readPoll(client: Client, answer: ParsedReply, taskId: string): PollResu
 function unwrapTask(body: unknown, taskId: string): Record<string, unknown> {
 	const found =
 		findTask(body, (fields) => isTask(fields) && readTaskId(fields) === taskId) ??
-		findTask(body, (fields) => isTask(fields) && readTaskId(fields) !== undefined);
+		findTask(body, (fields) => isTask(fields) && readTaskId(fields) !== undefined) ??
+		findTask(body, isTask);
 	return found ?? (body as Record<string, unknown>);
 }

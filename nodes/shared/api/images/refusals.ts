@@ -2,6 +2,7 @@ import { formatAdvice } from '../errors/advice';
 import { CanceledError, ModelAccessError } from '../errors/errors';
 import type { Slot } from '../http/rate-limit-queue';
 import type { Client } from '../http/request';
+import { NOTHING_MADE } from './task-errors';
 
 /** A client whose requests wait in the queue of the run. */
 export type QueuedClient = Client & { slot: Slot };
@@ -71,7 +72,7 @@ export class Refusals {
 			throw this.giveUp(error);
 		}
 		const seconds = UNAVAILABLE_WAITS[this.unavailable - 1] ?? UNAVAILABLE_WAITS.at(-1)!;
-		slot.onUnavailable(askedMs ?? seconds * 1000);
+		slot.onUnavailable(seconds * 1000, askedMs);
 	}
 
 	private giveUp(error: ModelAccessError): ModelAccessError {
@@ -83,6 +84,7 @@ export class Refusals {
 			[
 				`The gateway refused this image ${times}${within}.`,
 				...(isLate ? [{ ifOption: 'Max Wait', text: 'Raise the Max Wait option.' } as const] : []),
+				error.details.advice.includes(NOTHING_MADE) ? '' : NOTHING_MADE,
 				error.details.advice,
 			],
 			this.client.optionNames,

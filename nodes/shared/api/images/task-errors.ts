@@ -102,18 +102,23 @@ const STORING = /\bstor(e|ed|ing|age)\b|upload/i;
  * and of no status nobody knows.
  */
 function taskOutcome(evidence: Evidence): TaskOutcome {
-	const { status, message } = evidence;
+	const { status } = evidence;
 	if (status === undefined) return 'inDoubt';
 	if (isQuotaExhausted(evidence)) return 'refused';
 	const outcome = statusOutcome(status);
-	if (outcome === 'unavailable') return STORING.test(message ?? '') ? 'inDoubt' : outcome;
+	if (outcome === 'unavailable') return isAboutStoring(evidence) ? 'inDoubt' : outcome;
 	if (outcome === 'rateLimited' || outcome === 'refused') return outcome;
 	return 'inDoubt';
 }
 
+function isAboutStoring({ code, type, message }: Evidence): boolean {
+	return [code, type, message].some((text) => STORING.test((text ?? '').replaceAll('_', ' ')));
+}
+
 type Known = Pick<ErrorDetails, 'retryable' | 'maybeExecuted' | 'refusal'>;
 
-const NOTHING_MADE = 'Nothing was made or charged.';
+/** What a refusal means for its reader. */
+export const NOTHING_MADE = 'Nothing was made or charged.';
 
 /** What each outcome means for its reader. */
 const OUTCOMES: Record<TaskOutcome, (found: Advice) => Known & { title: string; advice: Advice }> =

@@ -83,8 +83,12 @@ export function hasImages({ image_url, result }: ImageTask): boolean {
 
 /** Why a task failed: its own error, or the one in place of its images. */
 export function getTaskError(task: ImageTask): ImageTask['error'] {
-	return task.error ?? task.result?.error ?? undefined;
+	return [task.error, task.result?.error].find((error) => error && saysSomething(error));
 }
+
+/** Some gateways send an error without content beside each task. */
+const saysSomething = (error: object) =>
+	Object.values(error).some((value) => Boolean(value) && value !== '0');
 
 /**
  * What a reply says about a task.
