@@ -47,7 +47,11 @@ const answering: Fields = {
 };
 const schema =
 	'{\n  "type": "object",\n  "properties": {\n    "category": { "type": "string", "enum": ["bug", "wish", "praise"] }\n  },\n  "required": ["category"],\n  "additionalProperties": false\n}';
-const delivery = { downloadImages: toggle(true), binaryPropertyName: text('data') };
+const delivery = {
+	simplify: toggle(true),
+	downloadImages: toggle(true),
+	binaryPropertyName: text('data'),
+};
 const looking: Fields = {
 	concurrency: number(4),
 	fileName: text(),
@@ -337,6 +341,7 @@ test('the credential hides the key and shows what an address looks like', () => 
 	expect(properties).toMatchObject([
 		{ ...field, name: 'apiKey', typeOptions: { password: true } },
 		{ ...field, name: 'baseUrl', placeholder: 'https://api.example.com/v1' },
+		{ name: 'allowPrivateHttp', type: 'boolean', default: false },
 	]);
 	expect(check.request).toMatchObject({ url: '/models' });
 	expect(documentationUrl).toMatch(/^https:\/\//);
