@@ -250,8 +250,8 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		expect(json(run, 'Failed Rows')).toEqual([
 			{
 				sku: 'MUG-07',
-				reason: 'The image task failed: mugs are not allowed',
-				advice: expect.stringMatching(/submit a new task/) as string,
+				reason: 'The image task was refused (HTTP 400): mugs are not allowed',
+				advice: expect.stringMatching(/^Fix the request: .* Nothing was made\.$/) as string,
 				task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
 			},
 		]);
@@ -290,7 +290,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		await runExample(file, { startNode: 'Submit Now', tables });
 		const run = await collect();
 		expect(json(run, 'Lost Task').map(({ reason }) => reason)).toEqual([
-			'The image task failed: the picture could not be made',
+			'The image task was refused (HTTP 400): the picture could not be made',
 		]);
 		expect(tables['Image tasks']?.map(({ prompt }) => prompt)).toEqual([
 			'A lighthouse at dusk, watercolor',

@@ -47,7 +47,11 @@ const answering: Fields = {
 };
 const schema =
 	'{\n  "type": "object",\n  "properties": {\n    "category": { "type": "string", "enum": ["bug", "wish", "praise"] }\n  },\n  "required": ["category"],\n  "additionalProperties": false\n}';
-const delivery = { downloadImages: toggle(true), binaryPropertyName: text('data') };
+const delivery = {
+	simplify: toggle(true),
+	downloadImages: toggle(true),
+	binaryPropertyName: text('data'),
+};
 const looking: Fields = {
 	concurrency: number(4),
 	fileName: text(),

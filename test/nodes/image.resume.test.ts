@@ -124,8 +124,8 @@ describe('Retry On Fail', () => {
 		const ended = await run([tried(pictures())]);
 
 		const id = harness.gateway.tasks[0]!.id;
-		expect([submits(), polls()]).toEqual([1, 3]);
-		expect(ended.error?.message).toMatch(/^The gateway knows no image task "imgtask_/);
+		expect([submits(), polls()]).toEqual([1, 1]);
+		expect(ended.error?.message).toMatch(/^The gateway has lost the image task/);
 		expect(ended.error?.description).toContain(`Task ID: ${id}.`);
 		expect(JSON.stringify(kept(ended))).toContain(id);
 		expect(JSON.stringify(kept(ended))).not.toMatch(/Picture/);
@@ -139,10 +139,10 @@ describe('Retry On Fail', () => {
 		expect(ended.items('Draw')[0]?.json.status).toBe('completed');
 	});
 
-	test('submits a failed task anew, and only that', async () => {
+	test('submits a task that was refused anew, and only that', async () => {
 		let failures = 1;
 		harness.gateway.settings.failTask = ({ prompt }) =>
-			prompt === 'Picture 1' && failures-- > 0 ? { httpStatus: 500 } : undefined;
+			prompt === 'Picture 1' && failures-- > 0 ? { httpStatus: 400 } : undefined;
 		const ended = await run([tried(pictures())], { items: numbered(3) });
 
 		expect(harness.gateway.tasks.map(({ request }) => request.prompt).sort()).toEqual(

@@ -152,20 +152,20 @@ test.each([
 	['Task → Wait', false],
 	['Image → Generate', true],
 ])('a failed task is an error of %s that names it', async (_name, generates) => {
-	const prompt = 'A boat [[fail:503]]';
+	const prompt = 'A boat [[fail:400]]';
 	const parameters = generates
 		? generateImage({ prompt })
 		: waitForTask((await submitted(harness, { prompt })).id);
 	const error = shown(await harness.imageError(parameters));
 
 	const id = harness.gateway.tasks[0]?.id;
-	expect(error.message).toBe('The image task failed: the picture could not be made');
+	expect(error.message).toBe('The image task was refused (HTTP 400): the picture could not be made');
 	expect(error.description).toContain(`Task ID: ${id}.`);
 	expect(error.context.details).toMatchObject({
 		task_id: id,
-		http_status: 503,
+		http_status: 400,
 		type: 'image_generation_error',
-		retryable: true,
+		retryable: false,
 	});
 });
 
@@ -236,7 +236,6 @@ test('Task → Get looks once at each task: its pictures if it is done, else how
 			status: 'completed',
 			image_index,
 			image_count: 2,
-			completed_at: done.completesAt / 1000,
 			file: { name: `kept-${image_index}.png`, mime_type: 'image/png' },
 		})),
 		{ task_id: queued.id, status: 'queued' },

@@ -273,9 +273,13 @@ describe('After a failure that ends the node', () => {
 
 	test('an expression that failed names its item, and what the others had submitted', async () => {
 		const run = await harness.imageError(
-			generateImage({ prompt: '={{ $json.n === 1 ? $json.a.b.c : "good" }}' }),
+			generateImage({
+				prompt: '={{ $json.n === 1 ? $json.a.b.c : "good" }}',
+				options: { concurrency: 1 },
+			}),
 			{ items: numbered(2) },
 		);
+		expect(harness.gateway.tasks).toHaveLength(1);
 		expect(shown(run).context).toMatchObject({
 			itemIndex: 1,
 			acceptedTasks: harness.gateway.tasks.map(({ id }) => ({ item: 0, task_id: id })),
