@@ -35,7 +35,7 @@ export function readSpoken(item: Fields): string {
 	if (type !== 'message' || !Array.isArray(content)) return '';
 	return content
 		.map(asRecord)
-		.map((part) => (part.type === 'refusal' ? part.refusal : part.text))
+		.map(({ type: kind, text, refusal }) => (kind === 'output_text' ? text : refusal))
 		.filter((text) => typeof text === 'string')
 		.join('');
 }

@@ -166,9 +166,11 @@ export function withStreamed(final: Fields, streamed: Fields): Fields {
 		const given = bestArguments([final.arguments, streamed.arguments]);
 		return given === undefined ? final : { ...final, arguments: given };
 	}
-	if (readItemText(streamed).length <= readItemText(final).length) return final;
-	const said = [...PART_FIELDS, 'input'].filter((name) => streamed[name] !== undefined);
-	const merged = said.map((name) => [name, mergeParts(final[name], streamed[name])]);
+	const isMore = readItemText(streamed).length > readItemText(final).length;
+	const taken = [...PART_FIELDS, 'input'].filter(
+		(name) => streamed[name] !== undefined && (isMore || final[name] === undefined),
+	);
+	const merged = taken.map((name) => [name, mergeParts(final[name], streamed[name])]);
 	return { ...final, ...Object.fromEntries(merged) };
 }
 

@@ -180,8 +180,12 @@ export class StreamedItems {
 		return numbered && fits(numbered) ? numbered : undefined;
 	}
 
+	/**
+	 * Whether IDs that are not known tell that an event is not of this item. Where each event has
+	 * another ID, they tell nothing of an item that was begun.
+	 */
 	private isOther(item: StreamedItem, ids: string[]): boolean {
-		return this.idsRecur && ids.length > 0 && item.isNamed;
+		return ids.length > 0 && item.isNamed && (this.idsRecur || !item.hasItem);
 	}
 
 	private inOrder(): StreamedItem[] {
