@@ -11,9 +11,11 @@ export function parseJsonAnswer(text: string): unknown {
 	return parsed === undefined ? parseFenced(text) : parsed;
 }
 
-/** What is inside the only fence of a text. */
+/** What is inside the fence: from the first to the last, since the JSON may hold some itself. */
 function parseFenced(text: string): unknown {
-	const [, fenced, , ...others] = text.split(FENCE);
-	if (fenced === undefined || others.length > 0) return undefined;
-	return parseJson(fenced.replace(/^\w*[^\S\n]*\n/, ''));
+	const begin = text.indexOf(FENCE);
+	if (begin < 0) return undefined;
+	const end = text.lastIndexOf(FENCE);
+	const inside = text.slice(begin + FENCE.length, end > begin ? end : undefined);
+	return parseJson(inside.replace(/^\w*[^\S\n]*\n/, ''));
 }

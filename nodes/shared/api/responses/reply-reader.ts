@@ -184,7 +184,7 @@ function errorReply(
 	{ hasOutput }: ResponseAccumulator,
 	end: StreamEnd,
 ): GatewayReply | undefined {
-	if (end.kind !== 'error' || hasOutput) return undefined;
+	if (end.kind !== 'error' || hasOutput || end.hasOutput) return undefined;
 	const { code, type } = end.error;
 	const text = (value: unknown) =>
 		value === undefined || value === null || value === 'error' ? undefined : String(value);

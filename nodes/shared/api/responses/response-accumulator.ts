@@ -10,8 +10,8 @@ import { StreamedItems } from './streamed-items';
 export type StreamEnd =
 	/** `response.completed`, `.done`, `.incomplete`, or `.cancelled`: here is the response. */
 	| { kind: 'response'; response: Fields }
-	/** `response.failed` or `error`: here is what the gateway says. */
-	| { kind: 'error'; error: Fields };
+	/** `response.failed` or `error`: here is what the gateway says, and whether it made something. */
+	| { kind: 'error'; error: Fields; hasOutput?: boolean };
 
 type Fields = Record<string, unknown>;
 
@@ -49,10 +49,7 @@ export class ResponseAccumulator {
 		['response.incomplete', (to, fields) => to.finish(fields, 'incomplete')],
 		['response.cancelled', (to, fields) => to.finish(fields, 'cancelled')],
 		['response.canceled', (to, fields) => to.finish(fields, 'cancelled')],
-		[
-			'response.failed',
-			(_, fields) => asError(readError({ ...fields, ...asRecord(fields.response) })),
-		],
+		['response.failed', (_, fields) => toFailure(fields)],
 		['error', (_, fields) => asError({ ...fields, ...readError(fields) })],
 		['chat.completion.chunk', (to, fields, tell) => to.addChunk(readChunk(fields), tell)],
 	]);
@@ -165,3 +162,11 @@ function readError({ error }: Fields): Fields {
 }
 
 const asError = (error: Fields): StreamEnd => ({ kind: 'error', error });
+
+function toFailure(fields: Fields): StreamEnd {
+	const response = asRecord(fields.response);
+	const { output, usage } = response;
+	const hasOutput =
+		(Array.isArray(output) && output.length > 0) || Number(asRecord(usage).output_tokens) > 0;
+	return { kind: 'error', error: readError({ ...fields, ...response }), hasOutput };
+}
