@@ -5,7 +5,7 @@ import type {
 	SupplyData,
 } from 'n8n-workflow';
 import { redactError, type Redact } from '../shared/api/errors/sanitize';
-import { getIncompleteReason } from '../shared/api/responses/incomplete';
+import { getAnswerHints } from '../shared/api/responses/answer-hints';
 import type { Clock } from '../shared/api/http/clock';
 import { createClient } from '../shared/n8n/http/client';
 import { connect } from '../shared/n8n/http/connection';
@@ -46,6 +46,7 @@ async function createSettings(
 ): Promise<ChatModelSettings> {
 	const { bounds, ...parameters } = readParameters(context, itemIndex);
 	const connection = await connect(context, time);
+	const hinted = new Set<string>();
 	return {
 		...parameters,
 		canceled: context.getExecutionCancelSignal(),
@@ -56,10 +57,12 @@ async function createSettings(
 				onRetry: ({ reason, waitMs, attempt }) =>
 					context.logger.debug(`${reason}; sending again in ${waitMs} ms (retry ${attempt})`),
 			}),
-		onAnswer: ({ response }) => {
-			const reason = getIncompleteReason(response);
-			if (reason === undefined) return;
-			context.addExecutionHints({ message: reason, type: 'warning', location: 'outputPane' });
+		onAnswer: (created) => {
+			for (const { key, message } of getAnswerHints(created)) {
+				if (key !== 'incomplete' && hinted.has(key)) continue;
+				hinted.add(key);
+				context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
+			}
 		},
 		toError: (error) => subNodeError(context, error, itemIndex, connection.redact),
 	};

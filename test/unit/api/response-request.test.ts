@@ -74,8 +74,7 @@ describe('a response', () => {
 	test.each([
 		['output', { output: undefined }, 'field "output": Required', undefined],
 		['an item’s type', { output: [text('a'), { role: 'x' }] }, 'field "output[1].type"', 'a'],
-		['status', { status: undefined }, 'field "status": Required', 'Hello to you'],
-		['id', { id: undefined }, 'field "id": Required', 'Hello to you'],
+		['a status that is one', { status: 7 }, 'field "status"', 'Hello to you'],
 	])('without %s is an error that names it', async (_, more, names, partialText) => {
 		const { error } = await fail([reply(200, { ...OK, ...more })], creating);
 		expect(error).toBeInstanceOf(InvalidResponseError);

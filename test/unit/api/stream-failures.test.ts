@@ -263,16 +263,13 @@ describe('A stream that breaks off', () => {
 		expect(seen.closed).toBeGreaterThan(0);
 	});
 
-	test.each<[string, StreamArrangement, advice: RegExp]>([
-		['Idle Timeout', { idleMs: 20_000, timeoutMs: 20_001 }, /Raise the Idle Timeout option/],
-		['Timeout', { idleMs: 20_000, timeoutMs: 20_000 }, /Raise the Timeout option/],
-	])('before it begins is a network error that names %s', async (_name, limits, advice) => {
-		const { failure, client } = streaming([], limits);
+	test('before it begins is a network error that names Timeout', async () => {
+		const { failure, client } = streaming([], { idleMs: 20_000 });
 		client.transport.open = async () => await Promise.reject(fault('timeout', 'ECONNABORTED'));
 		const error = await failure();
 		expect(error).toBeInstanceOf(NetworkError);
 		expect(error.details).not.toHaveProperty('partialText');
-		expect(error.details.advice).toMatch(advice);
+		expect(error.details.advice).toMatch(/Raise the Timeout option/);
 	});
 
 	test('for no reason of the network passes its error on as it is', async () => {

@@ -20,7 +20,7 @@ test('a streamed response is asked for by one request that says so', async () =>
 	const { run, seen, time } = streaming([bytes(END)], { idleMs: 20_000, headers });
 	await expect(run()).resolves.toMatchObject({ requestId: 'req_1' });
 	const body = { ...BODY, stream: true };
-	expect(seen.sent).toEqual([{ method: 'POST', path: '/responses', body, timeoutMs: 20_000 }]);
+	expect(seen.sent).toEqual([{ method: 'POST', path: '/responses', body, timeoutMs: 60_000 }]);
 	expect(BODY).not.toHaveProperty('stream');
 	expect(seen.closed).toBeGreaterThan(0);
 	// It leaves no wait behind.
@@ -72,11 +72,16 @@ describe('The text of a streamed response', () => {
 describe('The final response', () => {
 	const created = (response: object) => event('response.created', { response });
 
-	test('wins over all that came on the way', async () => {
-		const final = { id: 'r2', status: 'completed', model: 'text-2', output: [message('Final')] };
+	test('wins over what came on the way, where it says as much', async () => {
+		const final = {
+			id: 'r2',
+			status: 'completed',
+			model: 'text-2',
+			output: [message('The final text')],
+		};
 		const response = { ...final, unknown: { kept: true } };
 		const before = [created({ id: 'r1', model: 'text-1', first: true }), added(0, message())];
-		const items = [delta('On the way'), done(0, message('On the way')), done(1, message('More'))];
+		const items = [delta('On the way'), done(0, message('On the way'))];
 		const end = event('response.completed', { response });
 		const { json } = await outcome([...before, ...items, end].map(bytes));
 		expect(json).toEqual({ ...response, first: true });
@@ -99,7 +104,11 @@ describe('The final response', () => {
 	});
 
 	test.each([
-		['without an ID anywhere names it', event('response.completed', {}), 'field "id": Required'],
+		[
+			'that is none names what is wrong',
+			completed({ output: [7] }),
+			'field "output[0]": Expected object',
+		],
 		[
 			'that says it failed is an error, whatever its event is called',
 			completed({ status: 'failed', error: { message: 'broke', code: 'C' } }),
@@ -110,7 +119,7 @@ describe('The final response', () => {
 		expect(error).toBeInstanceOf(InvalidResponseError);
 		expect(error.message).toContain(says);
 		expect(error.details).toMatchObject({ partialText: 'Hi', retryable: false });
-		if (says.startsWith('field')) expect(error.details.httpStatus).toBe(200);
+		if (says.includes('field')) expect(error.details.httpStatus).toBe(200);
 		if (says.includes('broke')) expect(error.details).toMatchObject({ code: 'C', charged: true });
 	});
 });

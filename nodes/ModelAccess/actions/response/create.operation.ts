@@ -2,13 +2,10 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { InvalidResponseError, ModelAccessError } from '../../../shared/api/errors/errors';
 import { pickIds } from '../../../shared/api/errors/reply-ids';
 import type { Client } from '../../../shared/api/http/request';
-import {
-	checkResponseRequest,
-	createdResponse,
-	createResponse,
-} from '../../../shared/api/responses/response';
+import { getAnswerHints } from '../../../shared/api/responses/answer-hints';
+import { createdResponse } from '../../../shared/api/responses/check-response';
+import { checkResponseRequest, createResponse } from '../../../shared/api/responses/response';
 import type { CreatedResponse } from '../../../shared/api/responses/created-response';
-import { getIncompleteReason } from '../../../shared/api/responses/incomplete';
 import { inputFromJson } from '../../../shared/api/responses/response-input';
 import { getOutputText, simplifyResponse } from '../../../shared/api/responses/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
@@ -192,8 +189,9 @@ async function readInput(item: ItemScope): Promise<unknown> {
 	}
 }
 
-function hintAt({ hint, index }: ItemScope, { response }: CreatedResponse): void {
-	const reason = getIncompleteReason(response);
-	if (reason === undefined) return;
-	hint(`incomplete ${index}`, `Item ${index}: ${reason}`);
+function hintAt({ hint, index }: ItemScope, created: CreatedResponse): void {
+	for (const { key, message } of getAnswerHints(created)) {
+		if (key === 'incomplete') hint(`${key} ${index}`, `Item ${index}: ${message}`);
+		else hint(key, message);
+	}
 }

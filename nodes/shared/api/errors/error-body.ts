@@ -33,8 +33,8 @@ function hasContent(value: unknown): boolean {
 /** What error codes and types stand for; the first that fits counts. */
 const STATUSES: ReadonlyArray<[RegExp, number]> = [
 	[/rate_?limit|too_?many|concurren|throttl|quota|usage_?limit/i, 429],
-	[/overload|unavailable|no_available|capacity|\bbusy/i, 503],
-	[/balance|billing|permission|forbidden|access_?denied|not_?allowed/i, 403],
+	[/overload|unavailable|no_available|capacity|\bbusy|slow_?down/i, 503],
+	[/balance|billing|credit|payment|permission|forbidden|access_?denied|not_?allowed/i, 403],
 	[/auth|api_?key|token_?(expired|invalid)/i, 401],
 	[/not_?found/i, 404],
 	[/moderation|policy|safety|user_error|invalid|unsupported|bad_?request|validation/i, 400],

@@ -39,6 +39,8 @@ export interface ErrorDetails {
 	readonly linkIsGone?: boolean;
 	/** What of an answer was received: it may have been paid for. */
 	readonly partialText?: string;
+	/** The output items of an answer that were finished. */
+	readonly partialOutput?: ReadonlyArray<Record<string, unknown>>;
 }
 
 /**

@@ -93,7 +93,7 @@ function redactOwn(error: ModelAccessError, redact: Redact): ModelAccessError {
 	return clean;
 }
 
-/** The fields that are texts, or lists of them. */
+/** The fields that are texts, or hold some. */
 function redactTexts(fields: object, redact: Redact): Record<string, unknown> {
 	const texts = Object.entries(fields).flatMap(([name, value]: [string, unknown]) => {
 		if (typeof value === 'string') return [[name, redact(value)]];
@@ -102,5 +102,9 @@ function redactTexts(fields: object, redact: Redact): Record<string, unknown> {
 	return Object.fromEntries(texts) as Record<string, unknown>;
 }
 
-const redactText = (value: unknown, redact: Redact): unknown =>
-	typeof value === 'string' ? redact(value) : value;
+/** The texts in a value, at any depth. */
+function redactText(value: unknown, redact: Redact): unknown {
+	if (typeof value === 'string') return redact(value);
+	if (typeof value !== 'object' || value === null) return value;
+	return JSON.parse(redact(JSON.stringify(value))) as unknown;
+}

@@ -16,3 +16,9 @@ export function parseJson(text: string): unknown {
 export function asRecord(value: unknown): Record<string, unknown> {
 	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
+
+/** The fields that have a value. */
+export function omitUndefined(fields: Record<string, unknown>): Record<string, unknown> {
+	const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+	return Object.fromEntries(given);
+}

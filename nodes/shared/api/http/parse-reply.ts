@@ -1,3 +1,4 @@
+import { isErrorBody } from '../errors/error-body';
 import { InvalidResponseError, type ErrorDetails } from '../errors/errors';
 import { HTML_ADVICE } from '../errors/evidence';
 import { isHtml, unusableReply } from '../errors/from-reply';
@@ -8,6 +9,37 @@ import { parseJson } from './json';
 import type { RequestKind } from './retry';
 import type { GatewayReply } from './transport';
 
+/** What the body of a success reply is, whatever its headers say. */
+export type Body =
+	/** JSON that holds an answer, or at least no error. */
+	| { kind: 'json'; json: unknown }
+	/** JSON that is an error and nothing else. */
+	| { kind: 'error' }
+	/** The text of an event stream. */
+	| { kind: 'events' }
+	| { kind: 'html' | 'nothing' | 'text' };
+
+/** How the lines of an event stream begin: a comment, or a field. */
+const EVENTS = /^\s*(:|(event|data|id|retry):)/;
+
+/**
+ * Whether a text begins like an event stream.
+ * @param text from its beginning; a byte order mark is white space
+ */
+export const beginsLikeEvents = (text: string) => EVENTS.test(text);
+
+/**
+ * Recognizes what arrived with 2xx: the one place that does, for every request.
+ * @see contract, "Errors" 5
+ */
+export function recognizeBody(reply: GatewayReply): Body {
+	const json = parseJson(reply.body);
+	if (json !== undefined) return isErrorBody(json) ? { kind: 'error' } : { kind: 'json', json };
+	if (beginsLikeEvents(reply.body)) return { kind: 'events' };
+	if (isHtml(reply)) return { kind: 'html' };
+	return { kind: reply.body.trim() === '' ? 'nothing' : 'text' };
+}
+
 /**
  * Parses a success reply. What parses as JSON is JSON, whatever its content type says.
  * @throws {InvalidResponseError} it is no JSON
@@ -15,19 +47,27 @@ import type { GatewayReply } from './transport';
  */
 export function parseReply(client: Client, kind: RequestKind, reply: GatewayReply): ParsedReply {
 	const ids = getReplyIds(client.redact, reply);
-	const json = parseJson(reply.body);
-	if (json !== undefined) return { json, reply, ...ids };
-	throw new InvalidResponseError(describeBody(client, reply), {
-		...notJsonFacts(kind, isHtml(reply)),
+	const body = recognizeBody(reply);
+	if (body.kind === 'json') return { json: body.json, reply, ...ids };
+	if (body.kind === 'error') return { json: parseJson(reply.body), reply, ...ids };
+	throw new InvalidResponseError(describeBody(client, reply, body), {
+		...notJsonFacts(kind, body.kind === 'html'),
 		httpStatus: reply.status,
 		...ids,
 	});
 }
 
-function describeBody({ redact }: Client, reply: GatewayReply): string {
-	if (isHtml(reply)) return 'The gateway answered with a web page (HTML) in place of JSON';
-	if (reply.body.trim() === '') return 'The gateway answered with nothing in place of JSON';
-	return `The gateway’s answer is not JSON: ${sanitizeField(redact, reply.body, 100)}`;
+function describeBody({ redact }: Client, reply: GatewayReply, { kind }: Body): string {
+	switch (kind) {
+		case 'html':
+			return 'The gateway answered with a web page (HTML) in place of JSON';
+		case 'nothing':
+			return 'The gateway answered with nothing in place of JSON';
+		case 'events':
+			return 'The gateway answered with an event stream in place of JSON';
+		default:
+			return `The gateway’s answer is not JSON: ${sanitizeField(redact, reply.body, 100)}`;
+	}
 }
 
 function notJsonFacts(kind: RequestKind, html: boolean): ErrorDetails {

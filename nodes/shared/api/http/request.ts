@@ -1,6 +1,4 @@
-import type { OptionName } from '../errors/advice';
 import { CanceledError, type ModelAccessError } from '../errors/errors';
-import { isErrorBody } from '../errors/error-body';
 import {
 	getErrorDetails,
 	failureFromFault,
@@ -12,8 +10,7 @@ import {
 } from '../errors/from-reply';
 import { RequestAborted } from './abort';
 import type { Client, Message, ParsedReply } from './client';
-import { parseJson } from './json';
-import { parseReply } from './parse-reply';
+import { parseReply, recognizeBody } from './parse-reply';
 import type { Slot } from './rate-limit-queue';
 import {
 	outOfTime,
@@ -45,51 +42,67 @@ export async function request(
 	return parseReply(client, kind, await send(client, kind, message));
 }
 
+/** Finds the error in a success reply that is one in place of an answer. */
+type FindError = (reply: GatewayReply) => Promise<GatewayReply | undefined>;
+
 /**
  * Sends a request and hands over its success reply, read to the end.
+ * @param findError by default finds JSON that is an error and nothing else
  * @throws {ModelAccessError} see {@link RequestAttempts.send}
  */
 export async function send(
 	client: Client,
 	kind: RequestKind,
 	message: Message,
+	findError: FindError = findErrorInJson,
 ): Promise<GatewayReply> {
 	const { transport, timeoutMs } = client;
-	return await new RequestAttempts(client, kind, message, {
-		limit: 'Timeout',
+	return await new RequestAttempts<GatewayReply>(client, kind, message, {
 		transmit: async (headers) => await transport.send({ ...message, ...headers, timeoutMs }),
+		accept: async (reply: GatewayReply) => {
+			const error = await findError(reply);
+			return error ? { error } : { value: reply };
+		},
 	}).send();
 }
 
+const findErrorInJson: FindError = async (reply) =>
+	await Promise.resolve(recognizeBody(reply).kind === 'error' ? reply : undefined);
+
 /**
- * Sends a request and hands over its success reply as soon as its headers are here.
- * @param idleMs milliseconds without a byte after which the connection is given up
+ * Sends a request and hands over what `begin` makes of its success reply, whose headers are here.
+ * @param begin gets the reply, and when its request was sent
  * @throws {ModelAccessError} see {@link RequestAttempts.send}
  */
-export async function openStream(
+export async function openStream<Value>(
 	client: Client,
 	kind: RequestKind,
 	message: Message,
-	idleMs: number,
-): Promise<OpenReply> {
-	const timeoutMs = Math.min(client.timeoutMs, idleMs);
-	const limit = idleMs < client.timeoutMs ? 'Idle Timeout' : 'Timeout';
-	const { transport } = client;
-	return await new RequestAttempts<OpenReply>(client, kind, message, {
-		limit,
-		transmit: async (headers) => await transport.open({ ...message, ...headers, timeoutMs }),
+	begin: (reply: OpenReply, startedAt: number) => Promise<Accepted<Value>>,
+): Promise<Value> {
+	const { transport, time, timeoutMs } = client;
+	let startedAt = time.now();
+	return await new RequestAttempts<Value, OpenReply>(client, kind, message, {
+		transmit: async (headers) => {
+			startedAt = time.now();
+			return await transport.open({ ...message, ...headers, timeoutMs });
+		},
+		accept: async (reply) => await begin(reply, startedAt),
 	}).send();
 }
 
+/** What a success reply is: what was asked for, or an error in its place. */
+type Accepted<Value> = { value: Value } | { error: GatewayReply };
+
 /** How a request is sent once. */
-interface Way<Reply> {
-	/** What bounds its time. */
-	limit: OptionName;
+interface Way<Value, Reply> {
 	/**
 	 * Resolves with a reply of any status.
 	 * @param headers what this attempt carries beside the message
 	 */
 	transmit(headers: Pick<GatewayRequest, 'headers'>): Promise<Reply>;
+	/** Looks at a success reply. */
+	accept(reply: Reply): Promise<Accepted<Value>>;
 }
 
 /**
@@ -97,7 +110,7 @@ interface Way<Reply> {
  * turns every outcome into a success reply or a typed error.
  * @see contract, "Errors"
  */
-class RequestAttempts<Reply extends GatewayReply | OpenReply> {
+class RequestAttempts<Value, Reply extends GatewayReply | OpenReply = GatewayReply> {
 	private readonly slot?: Slot;
 	/** How many attempts the gateway answered with an internal error. */
 	private internalErrors = 0;
@@ -115,7 +128,7 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		private readonly client: Client,
 		private readonly kind: RequestKind,
 		private readonly message: Message,
-		private readonly way: Way<Reply>,
+		private readonly way: Way<Value, Reply>,
 	) {
 		this.slot = kind === 'read' ? undefined : client.slot;
 	}
@@ -125,7 +138,7 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 	 * @throws {NetworkError} no reply came
 	 * @throws {CanceledError} the client's signal is aborted
 	 */
-	async send(): Promise<Reply> {
+	async send(): Promise<Value> {
 		try {
 			return await sendWithRetry(this.client, async () => await this.sendOnce());
 		} catch (error) {
@@ -133,7 +146,7 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		}
 	}
 
-	private async sendOnce(): Promise<Attempt<Reply>> {
+	private async sendOnce(): Promise<Attempt<Value>> {
 		if (this.client.signal?.aborted) throw new CanceledError();
 		if (!(await this.acquireSlot())) {
 			throw outOfTime(this.last?.error ?? neverSent(this.client));
@@ -142,7 +155,7 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		const result = await this.receive();
 		if ('failure' in result) return this.failed(result.failure);
 		if (this.kind === 'response') this.slot?.onSucceeded();
-		return { value: result.reply };
+		return result;
 	}
 
 	/** @throws {ModelAccessError} the gateway refused the key in this run */
@@ -177,14 +190,15 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		return Object.assign(reply, { sentId });
 	}
 
-	/** A success reply, or what went wrong. */
-	private async receive(): Promise<{ reply: Reply } | { failure: Failure }> {
-		const { client } = this;
+	/** What was asked for, or what went wrong. */
+	private async receive(): Promise<{ value: Value } | { failure: Failure }> {
 		try {
 			const reply = await this.transmit();
-			if (reply.status < 300 && !isError(reply)) return { reply };
-			const whole = await this.readWhole(reply);
-			return { failure: failureFromReply(client, whole, getPlace(this.kind, this.message.path)) };
+			const accepted =
+				reply.status < 300 ? await this.way.accept(reply) : { error: await this.readWhole(reply) };
+			if ('value' in accepted) return accepted;
+			const place = getPlace(this.kind, this.message.path);
+			return { failure: failureFromReply(this.client, accepted.error, place) };
 		} catch (error) {
 			return { failure: this.toFailure(error) };
 		}
@@ -202,7 +216,7 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		}
 		if (error instanceof TransportFault) {
 			const { optionNames } = this.client;
-			return failureFromFault(error, this.way.limit, { optionNames, sentId: this.sentId });
+			return failureFromFault(error, 'Timeout', { optionNames, sentId: this.sentId });
 		}
 		throw error;
 	}
@@ -228,7 +242,7 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		return error instanceof RequestAborted || (error instanceof TransportFault && isAborted);
 	}
 
-	private failed(failure: Failure): Exclude<Attempt<Reply>, { value: Reply }> {
+	private failed(failure: Failure): Exclude<Attempt<Value>, { value: Value }> {
 		const { outcome } = failure;
 		const { rule, executed } = retryRule(outcome, this.kind);
 		this.maybeExecuted ||= executed;
@@ -261,11 +275,6 @@ class RequestAttempts<Reply extends GatewayReply | OpenReply> {
 		const mayHelp = rule === 'once' || rule === 'queued' || isRepeatable(rule, failure);
 		return failure.toError(getErrorDetails(failure, this.kind, mayHelp, this.maybeExecuted));
 	}
-}
-
-/** Whether a success reply, read to the end, is an error. */
-function isError(reply: GatewayReply | OpenReply): boolean {
-	return 'body' in reply && isErrorBody(parseJson(reply.body));
 }
 
 /** Whether a failure may be tried again as often as the user allows. */

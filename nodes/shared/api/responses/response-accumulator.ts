@@ -1,27 +1,17 @@
 import { asRecord, parseJson } from '../http/json';
+import { readChunk, type ChatChunk } from './chat-completion';
 import type { StreamEvent } from './event-stream';
+import { STREAM_ENDED } from './incomplete';
+import { readSpoken } from './response-forms';
+import type { TextKind } from './streamed-item';
+import { StreamedItems } from './streamed-items';
 
 /** How a stream of a response ended. */
 export type StreamEnd =
-	/** `response.completed` or `response.incomplete`: here is the response. */
+	/** `response.completed`, `.done`, `.incomplete`, or `.cancelled`: here is the response. */
 	| { kind: 'response'; response: Fields }
-	/** `response.failed` or `error`: here is what the gateway says. */
-	| { kind: 'error'; error: Fields };
-
-/** An output item as its events tell it. */
-interface Told {
-	item: Fields;
-	/** Whether this is its final form. */
-	done: boolean;
-}
-
-/** A text of one content part. */
-interface Part {
-	item: number;
-	index: number;
-	kind: 'output_text' | 'refusal';
-	text: Text;
-}
+	/** `response.failed` or `error`: here is what the gateway says, and whether it made something. */
+	| { kind: 'error'; error: Fields; hasOutput?: boolean };
 
 type Fields = Record<string, unknown>;
 
@@ -31,6 +21,9 @@ type Handler = (
 	fields: Fields,
 	onText: (text: string) => void,
 ) => StreamEnd | undefined | void;
+
+/** The kinds of text whose pieces are told as they come. */
+const TOLD: readonly TextKind[] = ['output_text', 'refusal'];
 
 /**
  * Puts a response together from its events. Events are understood by `type`, or by the event's
@@ -43,32 +36,28 @@ export class ResponseAccumulator {
 	private static readonly HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 		['response.created', (to, fields) => to.begin(fields)],
 		['response.in_progress', (to, fields) => to.begin(fields)],
-		['response.output_item.added', (to, fields) => to.setItem(fields, false)],
-		['response.output_item.done', (to, fields) => to.setItem(fields, true)],
-		['response.output_text.delta', (to, fields, tell) => to.addText(fields, 'output_text', tell)],
-		['response.refusal.delta', (to, fields, tell) => to.addText(fields, 'refusal', tell)],
-		['response.output_text.done', (to, fields) => to.settle(fields, 'output_text', fields.text)],
-		['response.refusal.done', (to, fields) => to.settle(fields, 'refusal', fields.refusal)],
-		['response.function_call_arguments.delta', (to, fields) => to.call(fields).add(fields.delta)],
-		[
-			'response.function_call_arguments.done',
-			(to, fields) => to.call(fields).settle(fields.arguments),
-		],
+		['response.output_item.added', (to, fields) => to.items.begin(fields)],
+		['response.output_item.done', (to, fields) => to.items.end(fields)],
+		...textHandlers('response.output_text', 'output_text', 'text'),
+		...textHandlers('response.refusal', 'refusal', 'refusal'),
+		...textHandlers('response.reasoning_summary_text', 'summary_text', 'text'),
+		...textHandlers('response.reasoning_text', 'reasoning_text', 'text'),
+		...textHandlers('response.function_call_arguments', 'arguments', 'arguments'),
+		...textHandlers('response.custom_tool_call_input', 'input', 'input'),
 		['response.completed', (to, fields) => to.finish(fields, 'completed')],
+		['response.done', (to, fields) => to.finish(fields, 'completed')],
 		['response.incomplete', (to, fields) => to.finish(fields, 'incomplete')],
-		[
-			'response.failed',
-			(_, fields) => asError(readError({ ...fields, ...asRecord(fields.response) })),
-		],
+		['response.cancelled', (to, fields) => to.finish(fields, 'cancelled')],
+		['response.canceled', (to, fields) => to.finish(fields, 'cancelled')],
+		['response.failed', (_, fields) => toFailure(fields)],
 		['error', (_, fields) => asError({ ...fields, ...readError(fields) })],
+		['chat.completion.chunk', (to, fields, tell) => to.addChunk(readChunk(fields), tell)],
 	]);
 
 	private started: Fields = {};
-	private readonly items = new Map<number, Told>();
-	private readonly parts = new Map<string, Part>();
-	private readonly calls = new Map<number, Text>();
-	/** The part of the last piece of text: the next piece mostly belongs to it too. */
-	private growing?: Part;
+	private readonly items = new StreamedItems();
+	/** What the chunks of another interface said besides texts and calls. */
+	private chat?: ChatChunk['response'];
 
 	/**
 	 * Takes in one event.
@@ -83,95 +72,87 @@ export class ResponseAccumulator {
 		return handler?.(this, fields, onText) ?? undefined;
 	}
 
+	/** Takes in a piece of a text. */
+	addText(fields: Fields, kind: TextKind, tell: (text: string) => void) {
+		const { delta } = fields;
+		if (typeof delta !== 'string') return;
+		this.items.text(fields, kind).add(delta);
+		if (TOLD.includes(kind)) tell(delta);
+	}
+
+	/** Takes in a text as its last event tells it. */
+	settle(fields: Fields, kind: TextKind, whole: unknown) {
+		if (typeof whole === 'string') this.items.text(fields, kind).settle(whole);
+	}
+
+	/** Whether something of the answer came. */
+	get hasOutput(): boolean {
+		return !this.items.isEmpty;
+	}
+
 	/** All text so far, refusals included. */
 	get partialText(): string {
-		return this.partsInOrder()
-			.map(({ text }) => text.value)
-			.join('');
+		return this.items.build().map(readSpoken).join('');
+	}
+
+	/** The items that are finished. */
+	get partialOutput(): Fields[] {
+		return this.items.buildDone();
+	}
+
+	/**
+	 * The response of a stream that ended in order, but without saying so: all that was begun is
+	 * done, and there is a message.
+	 */
+	conclude(): StreamEnd | undefined {
+		if (this.chat?.status !== undefined) return this.finish({ response: this.chat }, 'completed');
+		const isWhole =
+			this.items.allDone && this.partialOutput.some((item) => readSpoken(item) !== '');
+		if (!isWhole) return undefined;
+		const response = { incomplete_details: { reason: STREAM_ENDED } };
+		return this.finish({ response }, 'incomplete');
 	}
 
 	private begin(fields: Fields) {
 		this.started = asRecord(fields.response);
 	}
 
-	private setItem(fields: Fields, done: boolean) {
-		this.items.set(readIndex(fields), { item: asRecord(fields.item), done });
+	private addChunk({ response, events }: ChatChunk, tell: (text: string) => void) {
+		this.chat = { ...this.chat, ...response };
+		for (const event of events) {
+			if (event.item) this.items.begin(event);
+			else this.addText(event, event.kind, tell);
+		}
 	}
 
-	private addText(fields: Fields, kind: Part['kind'], tell: (text: string) => void) {
-		this.text(fields, kind).add(fields.delta);
-		if (typeof fields.delta === 'string') tell(fields.delta);
-	}
-
-	private settle(fields: Fields, kind: Part['kind'], whole: unknown) {
-		this.text(fields, kind).settle(whole);
-	}
-
-	private text(fields: Fields, kind: Part['kind']): Text {
-		const item = readIndex(fields);
-		const index = typeof fields.content_index === 'number' ? fields.content_index : 0;
-		const { growing } = this;
-		const goesOn = growing?.item === item && growing.index === index && growing.kind === kind;
-		this.growing = goesOn ? growing : this.part(item, index, kind);
-		return this.growing.text;
-	}
-
-	private part(item: number, index: number, kind: Part['kind']): Part {
-		return entry(this.parts, `${item}:${index}:${kind}`, () => ({
-			item,
-			index,
-			kind,
-			text: new Text(),
-		}));
-	}
-
-	private call(fields: Fields): Text {
-		return entry(this.calls, readIndex(fields), () => new Text());
-	}
-
-	private partsInOrder(): Part[] {
-		return [...this.parts.values()].sort((a, b) => a.item - b.item || a.index - b.index);
-	}
-
-	/** The final response wins; if its output is empty, what came on the way stands in. */
+	/** The final response wins; what it does not carry, the events before it do. */
 	private finish(fields: Fields, status: string): StreamEnd {
 		const final = asRecord(fields.response);
-		const hasOutput = Array.isArray(final.output) && final.output.length > 0;
+		const { status: said } = final;
+		const isEnd = typeof said === 'string' && said !== 'in_progress' && status !== 'cancelled';
 		const response = {
 			...this.started,
 			...final,
-			status: typeof final.status === 'string' ? final.status : status,
-			output: hasOutput ? final.output : this.buildOutput(),
+			status: isEnd ? said : status,
+			output: this.items.completeOutput(final.output),
 		};
 		return { kind: 'response', response };
 	}
+}
 
-	private buildOutput(): Fields[] {
-		const parts = this.partsInOrder();
-		const byItem = new Map<number, Part[]>();
-		for (const part of parts) entry(byItem, part.item, () => []).push(part);
-		const indexes = [...this.items.keys(), ...this.calls.keys(), ...byItem.keys()];
-		return [...new Set(indexes)]
-			.sort((a, b) => a - b)
-			.map((index) => this.item(index, byItem.get(index) ?? []))
-			.filter(({ type }) => typeof type === 'string');
-	}
-
-	private item(index: number, parts: Part[]): Fields {
-		const { item, done } = this.items.get(index) ?? { item: {}, done: false };
-		const call = this.calls.get(index);
-		if (call) return { type: 'function_call', ...item, arguments: call.value || item.arguments };
-		const content = parts.map(toContent);
-		const whole = done && Array.isArray(item.content) && item.content.length > 0;
-		if (content.length === 0 || whole) return item;
-		return { type: 'message', role: 'assistant', ...item, content };
-	}
+/** The events of a text: its pieces, and its whole. */
+function textHandlers(event: string, kind: TextKind, field: string): Array<[string, Handler]> {
+	return [
+		[`${event}.delta`, (to, fields, tell) => to.addText(fields, kind, tell)],
+		[`${event}.done`, (to, fields) => to.settle(fields, kind, fields[field])],
+	];
 }
 
 /** By the JSON's `type`, or the event's name; an error also where only the name or a field says so. */
-function getKind({ name }: StreamEvent, { type, error }: Fields) {
+function getKind({ name }: StreamEvent, { type, error, object }: Fields) {
 	if (name === 'error') return name;
 	if (typeof type === 'string') return type;
+	if (object === 'chat.completion.chunk') return object;
 	return name ?? (error ? 'error' : undefined);
 }
 
@@ -182,48 +163,10 @@ function readError({ error }: Fields): Fields {
 
 const asError = (error: Fields): StreamEnd => ({ kind: 'error', error });
 
-function toContent({ kind, text: { value } }: Part): Fields {
-	return kind === 'refusal' ? { type: kind, refusal: value } : { type: kind, text: value };
-}
-
-function readIndex({ output_index: index }: Fields): number {
-	return typeof index === 'number' ? index : 0;
-}
-
-function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-	const known = map.get(key) ?? make();
-	map.set(key, known);
-	return known;
-}
-
-/** Pieces joined at once are joined cheaply, and take no more room than their text. */
-const PIECES_AT_ONCE = 1024;
-
-/** A text that grows by pieces. */
-class Text {
-	private joined = '';
-	private pieces: string[] = [];
-
-	add(piece: unknown) {
-		if (typeof piece !== 'string') return;
-		this.pieces.push(piece);
-		if (this.pieces.length >= PIECES_AT_ONCE) this.join();
-	}
-
-	/** The whole text, as the gateway says at its end. */
-	settle(text: unknown) {
-		if (typeof text !== 'string') return;
-		this.joined = text;
-		this.pieces = [];
-	}
-
-	get value(): string {
-		this.join();
-		return this.joined;
-	}
-
-	private join() {
-		this.joined += this.pieces.join('');
-		this.pieces = [];
-	}
+function toFailure(fields: Fields): StreamEnd {
+	const response = asRecord(fields.response);
+	const { output, usage } = response;
+	const hasOutput =
+		(Array.isArray(output) && output.length > 0) || Number(asRecord(usage).output_tokens) > 0;
+	return { kind: 'error', error: readError({ ...fields, ...response }), hasOutput };
 }

@@ -1,14 +1,9 @@
-import { InvalidResponseError, ValidationError } from '../errors/errors';
-import { describeError } from '../errors/describe';
-import { pickIds, type ReplyIds } from '../errors/reply-ids';
-import { quoteMessage, sanitizeField } from '../errors/sanitize';
+import { ValidationError } from '../errors/errors';
 import { requireText } from '../errors/require-text';
-import { asRecord } from '../http/json';
-import { MESSAGES_HINT } from './response-input';
-import { getOutputText } from './response-output';
-import { request, type ParsedReply, type Client } from '../http/request';
-import { checkReply, responseSchema, type ModelResponse } from '../schemas';
+import { send, type Client } from '../http/request';
 import type { CreatedResponse } from './created-response';
+import { findError, readReply } from './reply-reader';
+import { MESSAGES_HINT } from './response-input';
 
 /**
  * Checks the body of `POST /v1/responses` before anything is sent.
@@ -34,7 +29,9 @@ export function checkResponseRequest(body: Record<string, unknown>): Record<stri
 }
 
 /**
- * Asks a model for a response, once (see the retry table).
+ * Asks a model for a response, once (see the retry table). A gateway that answers with the text of
+ * a stream is understood too.
+ * @throws {StreamError} the answer is a stream that broke off or failed
  * @throws {ModelAccessError} see `send`
  * @throws {InvalidResponseError} the answer's status is `failed`, or it is not as the contract says
  * @see contract, "POST /v1/responses"
@@ -44,56 +41,5 @@ export async function createResponse(
 	body: Record<string, unknown>,
 ): Promise<CreatedResponse> {
 	const message = { method: 'POST', path: '/responses', body } as const;
-	return createdResponse(client, await request(client, 'response', message));
-}
-
-/**
- * Checks an answer that holds a response.
- * @throws {InvalidResponseError} its status is `failed`, or it is not as the contract says
- */
-export function createdResponse(client: Client, answer: ParsedReply): CreatedResponse {
-	const response = checkedResponse(answer);
-	const ids = pickIds(answer);
-	if (response.status === 'failed' || response.status === 'cancelled') {
-		throw failedResponse(client, response, ids);
-	}
-	return { response, json: answer.json as Record<string, unknown>, ...ids };
-}
-
-/** @throws {InvalidResponseError} it is not as the contract says; the error carries what text it has */
-function checkedResponse(answer: ParsedReply): ModelResponse {
-	try {
-		return checkReply(responseSchema, answer, { what: 'response', kind: 'response' });
-	} catch (error) {
-		throw withReadableText(error, answer.json);
-	}
-}
-
-function withReadableText(error: unknown, json: unknown): unknown {
-	const { output } = asRecord(json);
-	const text = getOutputText({ output: Array.isArray(output) ? output.map(asRecord) : [] });
-	return error instanceof InvalidResponseError && text !== ''
-		? error.with({ partialText: text })
-		: error;
-}
-
-function failedResponse(
-	client: Client,
-	response: ModelResponse,
-	ids: ReplyIds,
-): InvalidResponseError {
-	const error = asRecord(response.error);
-	const text = (value: unknown) => sanitizeField(client.redact, value);
-	const code = text(error.code);
-	const message = quoteMessage(client.redact, error.message) ?? 'the gateway gave no reason';
-	const title = `The model’s response ${response.status === 'failed' ? 'failed' : 'was cancelled'}`;
-	return new InvalidResponseError(describeError({ title, code, message }), {
-		advice:
-			'The request was executed and may have been charged. Change it if the reason asks for it before you send it again.',
-		retryable: false,
-		charged: true,
-		type: text(error.type),
-		code,
-		...ids,
-	});
+	return await readReply(client, await send(client, 'response', message, findError));
 }

@@ -1,10 +1,11 @@
 import { formatAdvice, type Sentence } from '../errors/advice';
-import { CanceledError, ModelAccessError, StreamError } from '../errors/errors';
+import { CanceledError, ModelAccessError, StreamError, type ErrorDetails } from '../errors/errors';
 import { MAYBE_EXECUTED_ADVICE } from '../errors/from-reply';
 import { describeError } from '../errors/describe';
 import type { ReplyIds } from '../errors/reply-ids';
 import { quoteMessage, sanitizeField } from '../errors/sanitize';
 import { RequestAborted } from '../http/abort';
+import { omitUndefined } from '../http/json';
 import type { IdleTimeout } from '../http/idle-timeout';
 import type { Client } from '../http/request';
 import { TransportFault } from '../http/transport';
@@ -38,16 +39,22 @@ export function interruptedStream(
 	client: Client,
 	watch: IdleTimeout,
 	error: unknown,
-	{ partialText, ...ids }: ReplyIds & { partialText: string },
+	received: Received,
 ): unknown {
-	const failure = toFailure(client, watch, error);
-	if (!(failure instanceof ModelAccessError)) return failure;
-	const { details } = failure;
-	return failure.with({
-		requestId: details.requestId ?? ids.requestId,
-		clientRequestId: details.clientRequestId ?? ids.clientRequestId,
-		partialText: details.partialText ?? (partialText || undefined),
-	});
+	return withReceived(toFailure(client, watch, error), received);
+}
+
+/** What is here of a reply that ended in an error. */
+type Received = ReplyIds & Pick<ErrorDetails, 'partialText' | 'partialOutput'>;
+
+/**
+ * An error with what was received of the answer.
+ * @returns the error itself if it is none of the client's
+ */
+export function withReceived(error: unknown, received: Received): unknown {
+	return error instanceof ModelAccessError
+		? error.with({ ...received, ...omitUndefined({ ...error.details }) })
+		: error;
 }
 
 function toFailure(client: Client, watch: IdleTimeout, error: unknown): unknown {

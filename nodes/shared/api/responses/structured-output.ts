@@ -2,7 +2,8 @@ import { Validator, type Schema, type SchemaDraft } from '@cfworker/json-schema'
 import { InvalidResponseError } from '../errors/errors';
 import { pickIds } from '../errors/reply-ids';
 import { sanitizeForMessage } from '../errors/sanitize';
-import { asRecord, parseJson } from '../http/json';
+import { asRecord } from '../http/json';
+import { parseJsonAnswer } from './json-answer';
 import { getIncompleteReason } from './incomplete';
 import type { CreatedResponse } from './created-response';
 
@@ -20,7 +21,7 @@ export function parseStructured(
 ): unknown {
 	const schema = getSchema(asked);
 	if (!schema) return undefined;
-	const parsed = parseJson(text);
+	const parsed = parseJsonAnswer(text);
 	const fault = parsed === undefined ? 'is not JSON' : findMismatch(parsed, schema);
 	if (fault === undefined) return parsed;
 	const why = getIncompleteReason(response);

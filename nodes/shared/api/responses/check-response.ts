@@ -1,0 +1,62 @@
+import { describeError } from '../errors/describe';
+import { InvalidResponseError } from '../errors/errors';
+import { pickIds, type ReplyIds } from '../errors/reply-ids';
+import { quoteMessage, sanitizeField } from '../errors/sanitize';
+import { asRecord } from '../http/json';
+import type { Client, ParsedReply } from '../http/client';
+import { checkReply, responseSchema, type ModelResponse } from '../schemas';
+import type { CreatedResponse } from './created-response';
+import { normalizeResponse, readSpoken } from './response-forms';
+
+/**
+ * Checks an answer that holds a response.
+ * @throws {InvalidResponseError} its status is `failed`, or it is not as the contract says
+ */
+export function createdResponse(client: Client, answer: ParsedReply): CreatedResponse {
+	const response = checkedResponse(answer);
+	const ids = pickIds(answer);
+	if (/^(failed|cancell?ed)$/.test(response.status)) {
+		throw failedResponse(client, response, ids);
+	}
+	return { response, json: answer.json as Record<string, unknown>, ...ids };
+}
+
+/** @throws {InvalidResponseError} it is not as the contract says; the error carries what text it has */
+function checkedResponse(answer: ParsedReply): ModelResponse {
+	const json = normalizeResponse(answer.json);
+	try {
+		return checkReply(responseSchema, { ...answer, json }, { what: 'response', kind: 'response' });
+	} catch (error) {
+		throw withReadableText(error, json);
+	}
+}
+
+function withReadableText(error: unknown, json: unknown): unknown {
+	const { output } = asRecord(json);
+	const items = Array.isArray(output) ? output.map(asRecord) : [];
+	const text = items.map(readSpoken).join('');
+	return error instanceof InvalidResponseError && text !== ''
+		? error.with({ partialText: text })
+		: error;
+}
+
+function failedResponse(
+	client: Client,
+	response: ModelResponse,
+	ids: ReplyIds,
+): InvalidResponseError {
+	const error = asRecord(response.error);
+	const text = (value: unknown) => sanitizeField(client.redact, value);
+	const code = text(error.code);
+	const message = quoteMessage(client.redact, error.message) ?? 'the gateway gave no reason';
+	const title = `The model’s response ${response.status === 'failed' ? 'failed' : 'was cancelled'}`;
+	return new InvalidResponseError(describeError({ title, code, message }), {
+		advice:
+			'The request was executed and may have been charged. Change it if the reason asks for it before you send it again.',
+		retryable: false,
+		charged: true,
+		type: text(error.type),
+		code,
+		...ids,
+	});
+}

@@ -1,0 +1,28 @@
+import { asRecord, parseJson } from '../http/json';
+
+/** Empty objects in front of another object. */
+const EMPTY_OBJECTS = /^\s*(?:\{\s*\}\s*)+(?=\{)/;
+
+/**
+ * The arguments of a function call as JSON text. Some gateways put the empty object of the
+ * provider's first event in front of the arguments; nothing and `null` are no arguments.
+ * @param given as the gateway sent them
+ * @returns what is no text as it is, and text that can't be read too
+ */
+export function normalizeArguments(given: unknown): unknown {
+	if (given === null || given === undefined) return '{}';
+	if (typeof given !== 'string') return given;
+	if (given.trim() === '' || given.trim() === 'null') return '{}';
+	return parseJson(given) === undefined ? withoutEmptyObjects(given) : given;
+}
+
+function withoutEmptyObjects(text: string): string {
+	const rest = text.replace(EMPTY_OBJECTS, '');
+	return parseJson(rest) === undefined ? text : rest;
+}
+
+/** Whether these are all arguments of a call that has some. */
+export function isWholeArguments(given: unknown): boolean {
+	const parsed = typeof given === 'string' ? parseJson(given) : given;
+	return !Array.isArray(parsed) && Object.keys(asRecord(parsed)).length > 0;
+}

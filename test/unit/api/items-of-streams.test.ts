@@ -1,0 +1,333 @@
+import fc from '../../support/fast-check';
+import { bytes, completed, done, event, inChunks, message, outcome } from './recorded-streams';
+import recorded from './recorded-answers.json';
+import { createResponse } from '../../../nodes/shared/api/responses/response';
+import { BODY } from './recorded-streams';
+import { reply, succeed } from './arrange';
+
+// Mutated code is slow.
+jest.setTimeout(120_000);
+
+type Fields = Record<string, unknown>;
+
+const call = (n: number, more: object = {}) => ({
+	type: 'function_call',
+	id: `fc_${n}`,
+	call_id: `call_${n}`,
+	name: 'look',
+	arguments: `{"n":${n}}`,
+	...more,
+});
+const item = (kind: string, fields: object) => event(`response.output_item.${kind}`, fields);
+const argumentsDelta = (delta: string, more: object = {}) =>
+	event('response.function_call_arguments.delta', { delta, ...more });
+const text = (delta: string, more: object = {}) =>
+	event('response.output_text.delta', { delta, ...more });
+const thought = { type: 'reasoning', summary: [] };
+
+describe('No item of a stream overwrites another', () => {
+	const END = completed({ output: [] });
+	const begun = (n: number, more: object = {}) =>
+		item('added', { item: call(n, { arguments: '' }), ...more });
+	const ended = (n: number, more: object = {}) => item('done', { item: call(n), ...more });
+	const zero = { output_index: 0 };
+
+	test.each<[string, string[], object[]]>([
+		['calls without a number', [begun(1), begun(2), ended(1), ended(2)], [call(1), call(2)]],
+		[
+			'calls that all have the number 0',
+			[begun(1, zero), begun(2, zero), ended(2, zero), ended(1, zero)],
+			[call(1), call(2)],
+		],
+		[
+			'arguments that name their call',
+			[
+				begun(1, zero),
+				begun(2, zero),
+				argumentsDelta('{"n"', { item_id: 'fc_1', ...zero }),
+				argumentsDelta('{"n":2}', { call_id: 'call_2', ...zero }),
+				argumentsDelta(':1}', { item_id: 'fc_1', ...zero }),
+			],
+			[call(1), call(2)],
+		],
+		[
+			'a text after what the model thought',
+			[item('added', { item: thought }), item('done', { item: thought }), text('Hi', zero)],
+			[thought, message('Hi')],
+		],
+		[
+			'a text beside what the model thinks',
+			[item('added', { item: thought }), text('Hi')],
+			[thought, message('Hi')],
+		],
+		[
+			'items that share one ID',
+			[
+				item('added', { item: { ...message(), id: 'm' } }),
+				text('One', { item_id: 'm' }),
+				item('done', { item: { ...message('One'), id: 'm' } }),
+				item('added', { item: { ...message(), id: 'm' } }),
+				text('Two', { item_id: 'm' }),
+				item('done', { item: { ...message('Two'), id: 'm' } }),
+			],
+			[
+				{ ...message('One'), id: 'm' },
+				{ ...message('Two'), id: 'm' },
+			],
+		],
+		[
+			'calls that share one ID',
+			[1, 2].map((n) => item('done', { item: call(n, { id: 'fc' }) })),
+			[call(1, { id: 'fc' }), call(2, { id: 'fc' })],
+		],
+		[
+			'events of one item, each with another ID',
+			[
+				item('added', { item: { ...message(), id: 'a' }, ...zero }),
+				text('H', { item_id: 'b', ...zero }),
+				text('i', { item_id: 'c', ...zero }),
+				item('done', { item: { ...message('Hi'), id: 'd' }, ...zero }),
+			],
+			[{ ...message('Hi'), id: 'd' }],
+		],
+	])('%s', async (_, events, output) => {
+		const { json } = await outcome([bytes(events.join('') + END)]);
+		expect(json.output).toEqual(output);
+	});
+});
+
+describe('What the final response does not carry, its events do', () => {
+	test.each<[string, string[], unknown, object[]]>([
+		['a text', [text('Hello')], [message()], [message('Hello')]],
+		['a content', [text('Hello')], [{ ...message(), content: undefined }], [message('Hello')]],
+		['the end of a text', [text('Hello')], [message('Hel')], [message('Hello')]],
+		['the longer of two', [done(0, message('Hello'))], [message('Hi')], [message('Hello')]],
+		['arguments', [done(0, call(1))], [call(1, { arguments: '' })], [call(1)]],
+		[
+			'an item between others',
+			[done(0, thought), done(1, call(1)), done(2, message('Hi'))],
+			[thought, message('Hi')],
+			[thought, call(1), message('Hi')],
+		],
+		[
+			'the last item',
+			[done(0, message('Hi')), done(1, call(1))],
+			[message('Hi')],
+			[message('Hi'), call(1)],
+		],
+		[
+			'no text that it has in another item',
+			[done(0, message('A')), done(1, message('B'))],
+			[message('AB')],
+			[message('AB')],
+		],
+		[
+			'no call that was only begun',
+			[item('added', { item: call(1) })],
+			[message('A')],
+			[message('A')],
+		],
+	])('%s', async (_, events, final, output) => {
+		const { json } = await outcome([bytes(events.join('') + completed({ output: final }))]);
+		expect(json.output).toEqual(output);
+	});
+
+	test('a recorded one: text in a delta, none in the end, completed', async () => {
+		const { json } = await outcome([bytes(recorded['claude, streamed: cut after the first word'])]);
+		expect(json).toMatchObject({ status: 'completed', output: [message('word0 ')] });
+	});
+
+	test.each(['claude, streamed: thinking', 'chat-only, streamed: thinking'] as const)(
+		'%s, where the final item has another ID',
+		async (name) => {
+			const { json } = await outcome([bytes(recorded[name])]);
+			const output = json.output as Fields[];
+			expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
+			expect(output[0]!.summary).toEqual([{ type: 'summary_text', text: 'let me think' }]);
+		},
+	);
+});
+
+/** How a gateway tells items apart, and what it leaves out. */
+interface Manner {
+	numbers: 'right' | 'zero' | 'none';
+	ids: 'kept' | 'changing' | 'none';
+	/** Whether the events of items come mixed. */
+	mixed: boolean;
+	added: boolean;
+	/** Whether the arguments stand whole in `added`, and again in the deltas. */
+	wholeInAdded: boolean;
+	/** What the ends of texts and items say. */
+	ends: 'all' | 'nothing' | 'no content';
+	final: 'all' | 'nothing' | 'no output' | 'no content';
+}
+
+const manner: fc.Arbitrary<Manner> = fc
+	.record({
+		numbers: fc.constantFrom('right', 'zero', 'none'),
+		ids: fc.constantFrom('kept', 'changing', 'none'),
+		mixed: fc.boolean(),
+		added: fc.boolean(),
+		wholeInAdded: fc.boolean(),
+		ends: fc.constantFrom('all', 'nothing', 'no content'),
+		final: fc.constantFrom('all', 'nothing', 'no output', 'no content'),
+	} as const)
+	.map((given) => ({
+		...given,
+		// Mixed events of items that neither a number nor an ID tells apart are told apart by nothing.
+		mixed: given.mixed && (given.numbers === 'right' || given.ids === 'kept'),
+		added: given.added || given.ids === 'changing',
+	}));
+
+const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+const part = fc.oneof(
+	words.map((said) => ({ type: 'output_text', text: said })),
+	words.map((said) => ({ type: 'refusal', refusal: said })),
+);
+const anyItem: fc.Arbitrary<Fields> = fc.oneof(
+	fc.array(part, { minLength: 1, maxLength: 3 }).map((content) => ({
+		type: 'message',
+		role: 'assistant',
+		content,
+	})),
+	fc.array(words, { maxLength: 2 }).map((texts) => ({
+		type: 'reasoning',
+		summary: texts.map((said) => ({ type: 'summary_text', text: said })),
+	})),
+	fc.dictionary(words, fc.oneof(fc.integer(), words), { maxKeys: 3 }).map((given) => ({
+		type: 'function_call',
+		name: 'look',
+		arguments: JSON.stringify(given),
+	})),
+);
+
+/** A text in pieces. */
+function cut(whole: string, size: number): string[] {
+	return whole.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? [];
+}
+
+const TEXT_EVENTS: Record<string, [event: string, field: string]> = {
+	output_text: ['output_text', 'text'],
+	refusal: ['refusal', 'refusal'],
+	summary_text: ['reasoning_summary_text', 'text'],
+};
+
+const without = (fields: Fields, names: string[]) =>
+	Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+
+const isEmpty = (list: unknown) => Array.isArray(list) && list.length === 0;
+
+/** The item with less in it. */
+function lessened(given: Fields, how: Manner['ends'] | Manner['final']): Fields {
+	if (how === 'all') return given;
+	const less = without(given, ['content', 'summary', 'arguments']);
+	if (how === 'no content') return less;
+	const empty = {
+		message: { content: [] },
+		reasoning: { summary: [] },
+		function_call: { arguments: '' },
+	};
+	return { ...less, ...empty[given.type as keyof typeof empty] };
+}
+
+/** The events of one item. */
+function eventsOf(given: Fields, index: number, how: Manner, size: number): string[] {
+	const number = { right: { output_index: index }, zero: { output_index: 0 }, none: {} }[
+		how.numbers
+	];
+	let events = 0;
+	const nameNow = () => (how.ids === 'changing' ? `other_${index}_${events++}` : given.id);
+	const withId = (fields: Fields) => ('id' in given ? { ...fields, id: nameNow() } : fields);
+	const place = () => ({ ...number, ...('id' in given && { item_id: nameNow() }) });
+	const isCall = given.type === 'function_call';
+	const begun = {
+		...lessened(given, 'nothing'),
+		...(how.wholeInAdded && isCall && { arguments: given.arguments }),
+	};
+	const parts = (given.content ?? given.summary ?? []) as Fields[];
+	const texts = isCall
+		? [
+				{
+					name: 'function_call_arguments',
+					field: 'arguments',
+					said: given.arguments as string,
+					at: {},
+				},
+			]
+		: parts.map((one, at) => {
+				const [name, field] = TEXT_EVENTS[one.type as string]!;
+				const indexName = one.type === 'summary_text' ? 'summary_index' : 'content_index';
+				return { name, field, said: one[field] as string, at: { [indexName]: at } };
+			});
+	return [
+		...(how.added ? [item('added', { ...number, item: withId(begun) })] : []),
+		...texts.flatMap(({ name, field, said, at }) => [
+			...cut(said, size).map((delta) =>
+				event(`response.${name}.delta`, { ...place(), ...at, delta }),
+			),
+			event(`response.${name}.done`, {
+				...place(),
+				...at,
+				...(how.ends !== 'no content' && { [field]: how.ends === 'all' ? said : '' }),
+			}),
+		]),
+		item('done', { ...number, item: withId(lessened(given, how.ends)) }),
+	];
+}
+
+/** The events of all items: one item after the other, or mixed. */
+function mix(lists: string[][], { mixed, numbers }: Manner, picks: number[]): string[] {
+	if (!mixed) return lists.flat();
+	const rests = lists.map((list) => [...list]);
+	const all: string[] = [];
+	for (let turn = 0; rests.some((rest) => rest.length > 0); turn++) {
+		// Without numbers the items begin in their order.
+		const untouched = rests.findIndex((rest, index) => rest.length === lists[index]!.length);
+		const most = numbers === 'right' || untouched < 0 ? rests.length : untouched + 1;
+		const open = rests.slice(0, most).filter((rest) => rest.length > 0);
+		all.push(open[(picks[turn % picks.length] ?? 0) % open.length]!.shift()!);
+	}
+	return all;
+}
+
+test('a stream comes to the same as the answer without streaming, however its items are told', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(anyItem, { maxLength: 5 }),
+			manner,
+			fc.record({ size: fc.integer({ min: 1, max: 8 }), chunk: fc.integer({ min: 1, max: 400 }) }),
+			fc.array(fc.nat(), { minLength: 1, maxLength: 20 }),
+			async (given, how, { size, chunk }, picks) => {
+				const items = given.map((one, n): Fields => {
+					const isCall = one.type === 'function_call';
+					return {
+						...one,
+						...(how.ids !== 'none' && { id: `i_${n}` }),
+						...(isCall && { call_id: `c_${n}` }),
+					};
+				});
+				const lists = items.map((one, index) => eventsOf(one, index, how, size));
+				const output = {
+					nothing: [],
+					'no output': undefined,
+					all: items,
+					'no content': items.map((one) => lessened(one, 'no content')),
+				}[how.final];
+				const stream = mix(lists, how, picks).join('') + completed({ output });
+				const streamed = await outcome([...inChunks(bytes(stream), chunk)]);
+				const plain = await succeed(
+					[reply(200, { id: 'r1', status: 'completed', output: items })],
+					async (client) => await createResponse(client, BODY),
+				);
+				const ids = how.ids === 'changing' ? ['id'] : [];
+				// No summary is as good as an empty one.
+				const kept = (all: unknown) =>
+					(all as Fields[]).map((one) =>
+						without(one, [...ids, ...(isEmpty(one.summary) ? ['summary'] : [])]),
+					);
+				expect(kept(streamed.json.output)).toEqual(kept(plain.value.json.output));
+			},
+		),
+		{ numRuns: 1000 },
+	);
+});

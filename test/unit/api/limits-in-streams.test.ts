@@ -1,0 +1,132 @@
+import { ApiError, StreamError } from '../../../nodes/shared/api/errors/errors';
+import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
+import { createResponse } from '../../../nodes/shared/api/responses/response';
+import { streamResponse } from '../../../nodes/shared/api/responses/response-stream';
+import type { Client } from '../../../nodes/shared/api/http/request';
+import type { OpenReply } from '../../../nodes/shared/api/http/transport';
+import { arrange, reply, type Arrangement } from './arrange';
+import { added, BODY, bytes, completed, delta, event, message } from './recorded-streams';
+import recorded from './recorded-answers.json';
+
+const PINGS = ':\n\n:\n\n';
+const LIMIT = recorded['one place, two streams at once, 2'];
+const ANSWER = delta('Hi') + completed({ output: [message('Hi')] });
+
+const failed = (code: string, response: object = {}) =>
+	event('response.failed', { response: { error: { code, message: 'No' }, ...response } });
+
+/** The reply to each request, streamed or as a whole. */
+const WAYS: Array<[string, (client: Client) => Promise<unknown>]> = [
+	['streamed', async (client) => await streamResponse(client, BODY, { idleMs: 60_000 })],
+	['plain', async (client) => await createResponse(client, BODY)],
+];
+
+/** A client of a gateway that answers each request by the next of these texts. */
+function arranged(texts: string[], options: Arrangement = {}) {
+	const rest = [...texts];
+	const made = arrange(
+		texts.map((text) => reply(200, text)),
+		options,
+	);
+	const sent: number[] = [];
+	const { transport, time } = made;
+	made.client.transport = {
+		send: async (request) => {
+			sent.push(time.now());
+			return await transport.send(request);
+		},
+		open: async (): Promise<OpenReply> => {
+			sent.push(time.now());
+			const text = rest.shift();
+			if (text === undefined) throw new Error('one request more than there are replies');
+			const chunks = (async function* () {
+				yield* [bytes(text)];
+			})();
+			const whole = async () => await Promise.resolve(reply(200, text));
+			return await Promise.resolve({ status: 200, headers: {}, chunks, whole, close: () => {} });
+		},
+	};
+	return { ...made, sent };
+}
+
+describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
+	test.each<[string, string]>([
+		['as recorded', LIMIT],
+		[
+			'after the response was begun',
+			event('response.created', { response: {} }) + failed('rate_limit_exceeded'),
+		],
+		['by an error event', PINGS + event('error', { code: 'rate_limit_exceeded' })],
+		['that is an overload', PINGS + failed('server_is_overloaded')],
+		['that asks to slow down', failed('slow_down')],
+		['in JSON', JSON.stringify({ error: { code: 'rate_limit_exceeded', message: 'No' } })],
+	])('%s is waited out, and sent again', async (_name, limit) => {
+		const { client, drive, sent } = arranged([limit, limit, ANSWER]);
+		await expect(drive(ask(client))).resolves.toMatchObject({ json: { status: 'completed' } });
+		expect(sent).toHaveLength(3);
+	});
+
+	test('waits in the queue of the run', async () => {
+		const { client, drive, time, sent } = arranged([LIMIT, ANSWER]);
+		const queue = new RateLimitQueue(time, 2);
+		await drive(ask({ ...client, slot: queue.slot(0) }));
+		expect(queue.summary).toEqual({ fewest: 1, refused: 1 });
+		expect(sent[1]! - sent[0]!).toBeGreaterThanOrEqual(1000);
+	});
+
+	test.each<[string, string, number, RegExp]>([
+		['a bill', failed('billing_error'), 403, /billing_error/],
+		['credits', failed('insufficient_credits'), 403, /insufficient_credits/],
+		['a quota', failed('insufficient_quota'), 429, /insufficient_quota/],
+		['a model', failed('model_not_found'), 404, /model_not_found/],
+	])('that is %s is refused, and sent once', async (_name, refusal, httpStatus, says) => {
+		const { client, failure, sent } = arranged([PINGS + refusal]);
+		const error = await failure(ask(client));
+		expect(error).toBeInstanceOf(ApiError);
+		expect(error.message).toMatch(says);
+		expect(error.details).toMatchObject({ httpStatus });
+		expect(error.details).not.toHaveProperty('maybeExecuted');
+		expect(error.details).not.toHaveProperty('charged');
+		expect(sent).toHaveLength(1);
+	});
+
+	test.each<[string, string]>([
+		['after a text', delta('Hi') + failed('rate_limit_exceeded')],
+		['after an item was begun', added(0, message()) + failed('server_is_overloaded')],
+		['of no known code', failed('gpu_on_fire')],
+		['that is a fault of the gateway', failed('server_error')],
+		['that is a wrong key', failed('invalid_api_key')],
+		['with tokens counted', failed('rate_limit_exceeded', { usage: { output_tokens: 7 } })],
+		['with output', failed('rate_limit_exceeded', { output: [message('Hi')] })],
+	])('%s is in doubt, and sent once', async (_name, stream) => {
+		const { client, failure, sent } = arranged([stream]);
+		const error = await failure(ask(client));
+		expect(error).toBeInstanceOf(StreamError);
+		expect(error.details).toMatchObject({ retryable: false, charged: true });
+		expect(sent).toHaveLength(1);
+	});
+});
+
+test('until the headers of a stream are here, Timeout counts; from then on Idle Timeout', async () => {
+	const { client, time, drive, failure } = arrange([], { timeoutMs: 600_000 });
+	const silence = async (headersMs: number, firstMs: number) => {
+		const chunks = async function* () {
+			await time.gateway.sleep(firstMs);
+			yield bytes(ANSWER);
+		};
+		const whole = async () => await Promise.reject(new Error('not asked for'));
+		client.transport = {
+			...client.transport,
+			open: async (): Promise<OpenReply> => {
+				await time.gateway.sleep(headersMs);
+				return { status: 200, headers: {}, chunks: chunks(), whole, close: () => {} };
+			},
+		};
+		return await streamResponse(client, BODY, { idleMs: 20_000 });
+	};
+	await expect(drive(silence(300_000, 19_000))).resolves.toBeDefined();
+	const idle = await failure(silence(300_000, 21_000));
+	expect(idle.message).toBe('Nothing arrived for 20 s in the middle of the answer');
+	const late = await failure(silence(590_000, 15_000));
+	expect(late.message).toBe('The answer was not complete within 600 s');
+});
