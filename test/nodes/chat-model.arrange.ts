@@ -56,7 +56,7 @@ export interface ChatHarness {
 }
 
 /** Starts a harness. What it leaves behind is searched for the key at its end. */
-async function startChat(): Promise<ChatHarness> {
+export async function startChat(): Promise<ChatHarness> {
 	const time = new VirtualTime();
 	const gateway = await startGateway({ time: time.gateway, defaultSize: '32x24' });
 	const access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };

@@ -10,6 +10,8 @@ import {
 import type { CreatedResponse } from '../../../shared/api/responses/created-response';
 import { getIncompleteReason } from '../../../shared/api/responses/incomplete';
 import { inputFromJson } from '../../../shared/api/responses/response-input';
+import { findAddedInstructions } from '../../../shared/api/responses/added-instructions';
+import { prepareRequest } from '../../../shared/api/responses/prepare-request';
 import { getOutputText, simplifyResponse } from '../../../shared/api/responses/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
@@ -30,7 +32,7 @@ import {
 } from '../../../shared/n8n/fields/response-options';
 import { messageRows, readMessages } from './message-rows';
 import { getAnswerImages, imagesFieldOption } from './answer-images';
-import { readBodyFields, requestBodyOptions } from './request-options';
+import { instructions, readBodyFields, requestBodyOptions } from './request-options';
 
 const INPUT_FIELD = 'Input (JSON)';
 
@@ -77,6 +79,7 @@ export const create: Operation = {
 			description: 'A list of input items, or a text',
 			displayOptions: { show: { inputType: ['json'] } },
 		},
+		instructions.field,
 		{
 			displayName: 'Stream',
 			name: 'stream',
@@ -103,11 +106,13 @@ export const create: Operation = {
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const onText = item.beginStream();
-		const body = checkResponseRequest({
-			model: readModel(item.parameter('model')),
-			input: await readInput(item),
-			...readBodyFields(item),
-		});
+		const body = prepareRequest(
+			checkResponseRequest({
+				model: readModel(item.parameter('model')),
+				input: await readInput(item),
+				...readBodyFields(item),
+			}),
+		);
 		const client = item.client(readResponseBounds(item.options));
 		const idleMs = idleTimeoutOption.read(item.options);
 		const imagesField = imagesFieldOption.read(item.options);
@@ -155,7 +160,7 @@ async function delivered(
 	{ body, imagesField }: { body: Record<string, unknown>; imagesField: string },
 ): Promise<INodeExecutionData[]> {
 	try {
-		hintAt(item, created);
+		hintAt(item, created, body);
 		const json =
 			item.parameter('simplify') === false ? created.json : simplifyResponse(created, body);
 		const binary = await getAnswerImages(item, created, imagesField);
@@ -196,8 +201,13 @@ async function readInput(item: ItemScope): Promise<unknown> {
 	}
 }
 
-function hintAt({ hint, index }: ItemScope, { response }: CreatedResponse): void {
+function hintAt(
+	{ hint, index }: ItemScope,
+	{ response }: CreatedResponse,
+	body: Record<string, unknown>,
+): void {
 	const reason = getIncompleteReason(response);
-	if (reason === undefined) return;
-	hint(`incomplete ${index}`, `Item ${index}: ${reason}`);
+	if (reason !== undefined) hint(`incomplete ${index}`, `Item ${index}: ${reason}`);
+	const added = findAddedInstructions(body, response);
+	if (added !== undefined) hint('added instructions', `${added}: set Instructions.`);
 }

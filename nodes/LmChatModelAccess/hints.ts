@@ -1,0 +1,42 @@
+import type { IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
+import { findAddedInstructions } from '../shared/api/responses/added-instructions';
+import type { CreatedResponse } from '../shared/api/responses/created-response';
+import { getIncompleteReason } from '../shared/api/responses/incomplete';
+
+/** Where an execution keeps which hints it has shown: n8n supplies the model anew for each round. */
+const SHOWN = 'modelAccessHints';
+
+/**
+ * Shows at the node what is worth knowing of an answer.
+ * @param body the request as it was sent
+ */
+export function hintAtAnswer(
+	context: ISupplyDataFunctions,
+	{ response }: CreatedResponse,
+	body: Record<string, unknown>,
+): void {
+	const reason = getIncompleteReason(response);
+	if (reason !== undefined) show(context, reason);
+	const added = findAddedInstructions(body, response);
+	if (added !== undefined) {
+		showOnce(
+			context,
+			'added instructions',
+			`${added}: set the System Message of the agent, or a system message of the chain.`,
+		);
+	}
+}
+
+/** Shows a hint once an execution. */
+function showOnce(context: ISupplyDataFunctions, what: string, message: string) {
+	// n8n's types lack it for a sub-node, its contexts have it.
+	const kept = (context as unknown as IExecuteFunctions).getContext('node');
+	const shown = (kept[SHOWN] ?? []) as string[];
+	if (shown.includes(what)) return;
+	kept[SHOWN] = [...shown, what];
+	show(context, message);
+}
+
+function show(context: ISupplyDataFunctions, message: string) {
+	context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
+}
