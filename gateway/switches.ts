@@ -55,6 +55,8 @@ export interface GatewaySwitches {
 	retryAfter?: string;
 	/** Overloads get 529 in place of 503. */
 	overload529?: boolean;
+	/** Requests without instructions get the gateway's own, which count 5,333 input tokens. */
+	ownInstructions?: boolean;
 }
 
 export type SwitchName = keyof GatewaySwitches;
@@ -151,6 +153,7 @@ export const SWITCHES: Record<SwitchName, Switch> = {
 		read: (value) => value,
 	},
 	overload529: flag('Overloads get 529 in place of 503'),
+	ownInstructions: flag('Requests without instructions count 5,333 input tokens more'),
 };
 
 /** The option of a switch: `--task-end` for `taskEnd`. */
@@ -170,6 +173,7 @@ export const realProfile = (): GatewaySwitches => ({
 	plainNotFound: true,
 	wrongKeysPerMinute: 120,
 	requestIds: 'twice',
+	ownInstructions: true,
 });
 
 export const PROFILES: Record<ProfileName, () => GatewaySwitches> = { real: realProfile };

@@ -21,6 +21,8 @@ import {
 /** Tokens that a picture and a file of the input count. */
 const IMAGE_TOKENS = 85;
 const FILE_TOKENS = 100;
+/** Tokens of the instructions that the gateway adds itself, if the switch is on. */
+const OWN_INSTRUCTIONS_TOKENS = 5333;
 /** Deltas that a failing stream still sends. */
 const DELTAS_BEFORE_FAILURE = 3;
 
@@ -123,8 +125,14 @@ export class Responses {
 			error: failed ? FAILURE : null,
 			incomplete_details: !failed && cut ? { reason: 'max_output_tokens' } : null,
 			output: failed ? [] : outputs.map(({ item }) => item),
-			usage: failed ? null : usageOf(request, items, outputs),
+			usage: failed ? null : usageOf(request, items, outputs, this.addedTokens(request)),
 		};
+	}
+
+	/** Tokens of the gateway's own instructions, where the request has none. */
+	private addedTokens({ instructions = '' }: ResponseRequest): number {
+		const adds = this.settings.ownInstructions === true && instructions.trim() === '';
+		return adds ? OWN_INSTRUCTIONS_TOKENS : 0;
 	}
 
 	private streamed(
@@ -195,9 +203,14 @@ export class Responses {
  * texts (instructions, messages, calls and outputs, history included), 85 for a picture and 100 for
  * a file; the output its texts, refusals, arguments and reasoning.
  */
-function usageOf({ instructions = '' }: ResponseRequest, items: InputItem[], outputs: Output[]) {
+function usageOf(
+	{ instructions = '' }: ResponseRequest,
+	items: InputItem[],
+	outputs: Output[],
+	addedTokens: number,
+) {
 	const input_tokens =
-		tokensOf(instructions) + items.reduce((sum, item) => sum + itemTokens(item), 0);
+		addedTokens + tokensOf(instructions) + items.reduce((sum, item) => sum + itemTokens(item), 0);
 	const output_tokens = outputs.reduce((sum, { tokens }) => sum + tokens, 0);
 	const reasoning_tokens = outputs.reduce((sum, { reasoningTokens }) => sum + reasoningTokens, 0);
 	return {

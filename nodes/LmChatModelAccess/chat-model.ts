@@ -2,6 +2,7 @@ import { joinSignals } from '../shared/api/http/abort';
 import { ValidationError } from '../shared/api/errors/errors';
 import type { Client } from '../shared/api/http/request';
 import { checkResponseRequest, createResponse } from '../shared/api/responses/response';
+import { prepareRequest } from '../shared/api/responses/prepare-request';
 import type { CreatedResponse } from '../shared/api/responses/created-response';
 import { streamResponse } from '../shared/api/responses/response-stream';
 import { omitUndefined, withExtraBody } from '../shared/n8n/fields/parameters';
@@ -32,8 +33,8 @@ export interface ChatModelSettings {
 	canceled?: AbortSignal;
 	/** Makes a client for one request, which ends when the signal is aborted. */
 	client(cancel: AbortSignal): Client;
-	/** Called with each answer. */
-	onAnswer?(created: CreatedResponse): void;
+	/** Called with each answer, and the request as it was sent. */
+	onAnswer?(created: CreatedResponse, body: Record<string, unknown>): void;
 	/** Turns any error into n8n's. */
 	toError(error: unknown): unknown;
 }
@@ -167,8 +168,9 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 		const { settings } = this;
 		const stop = joinSignals([settings.canceled, config.abortSignal, config.signal, ...signals]);
 		try {
-			const created = await send(settings.client(stop.signal), this.toBody(messages, config));
-			settings.onAnswer?.(created);
+			const body = this.toBody(messages, config);
+			const created = await send(settings.client(stop.signal), body);
+			settings.onAnswer?.(created, body);
 			return { created, content: fromResponse(created) };
 		} catch (error) {
 			throw settings.toError(error);
@@ -195,7 +197,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 		if (input.length === 0) {
 			throw new ValidationError('Prompt', 'is empty', 'Enter what the model should answer to.');
 		}
-		return checkResponseRequest(
+		const body = checkResponseRequest(
 			withExtraBody(
 				omitUndefined({
 					model: modelId,
@@ -211,6 +213,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 				extra,
 			),
 		);
+		return prepareRequest(body);
 	}
 }
 

@@ -5,7 +5,6 @@ import type {
 	SupplyData,
 } from 'n8n-workflow';
 import { redactError, type Redact } from '../shared/api/errors/sanitize';
-import { getAnswerHints } from '../shared/api/responses/answer-hints';
 import type { Clock } from '../shared/api/http/clock';
 import { createClient } from '../shared/n8n/http/client';
 import { connect } from '../shared/n8n/http/connection';
@@ -13,6 +12,7 @@ import { getOptionNames } from '../shared/n8n/fields/option-names';
 import { nodeError } from '../shared/n8n/errors';
 import { ModelAccessChatModel, type ChatModelSettings } from './chat-model';
 import { properties, readParameters } from './fields';
+import { hintAtAnswer } from './hints';
 import { repairAdapter } from './langchain-adapter';
 import type { LangChainModel } from './langchain-model';
 import { loadSdk } from './sdk';
@@ -46,7 +46,6 @@ async function createSettings(
 ): Promise<ChatModelSettings> {
 	const { bounds, ...parameters } = readParameters(context, itemIndex);
 	const connection = await connect(context, time);
-	const hinted = new Set<string>();
 	return {
 		...parameters,
 		canceled: context.getExecutionCancelSignal(),
@@ -57,13 +56,7 @@ async function createSettings(
 				onRetry: ({ reason, waitMs, attempt }) =>
 					context.logger.debug(`${reason}; sending again in ${waitMs} ms (retry ${attempt})`),
 			}),
-		onAnswer: (created) => {
-			for (const { key, message } of getAnswerHints(created)) {
-				if (key !== 'incomplete' && hinted.has(key)) continue;
-				hinted.add(key);
-				context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
-			}
-		},
+		onAnswer: (created, body) => hintAtAnswer(context, created, body),
 		toError: (error) => subNodeError(context, error, itemIndex, connection.redact),
 	};
 }

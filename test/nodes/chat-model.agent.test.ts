@@ -58,8 +58,8 @@ test('an agent talks for three turns, one with two calls at once, and remembers'
 	const bodies = harness.bodies();
 	expect(bodies).toMatchObject(Array(4).fill({ stream: true }));
 	const answered = (text: string) => [{ type: 'output_text', text }];
+	expect(bodies.at(-1)?.instructions).toBe('Be kind');
 	expect(bodies.at(-1)?.input).toMatchObject([
-		{ role: 'system', content: 'Be kind' },
 		{ role: 'user', content: 'Hello [[no-tools]]' },
 		{ role: 'assistant', content: answered(first.text) },
 		{ role: 'user', content: asked },

@@ -38,7 +38,8 @@ describe('a request', () => {
 		expect(harness.bodies()).toEqual([
 			{
 				model: 'Aurora-Text-2.5-Preview',
-				input: [{ role: 'system', content: 'Be kind' }, user],
+				instructions: 'Be kind',
+				input: [user],
 			},
 			{ model: 'Aurora-Text-2.5-Preview', input: [user], stream: true },
 		]);

@@ -99,6 +99,7 @@ const TABLE: Record<string, Record<string, Fields>> = {
 			'messages.message.detail': oneOf('auto', 'auto', 'high', 'low'),
 			'messages.message.fileBinaryPropertyNames': text('data'),
 			inputJson: json('[\n  { "role": "user", "content": "Hello" }\n]'),
+			instructions: text(),
 			stream: toggle(false),
 			simplify: toggle(true),
 			...options({
@@ -106,7 +107,6 @@ const TABLE: Record<string, Record<string, Fields>> = {
 				binaryPropertyName: text('data'),
 				concurrency: number(4),
 				include: text(),
-				instructions: text(),
 				metadata: json('{}'),
 				outputFormat: ['fixedCollection', { format: { type: 'json_schema' } }],
 				'outputFormat.format.type': oneOf('json_schema', 'json_object', 'json_schema', 'text'),

@@ -238,8 +238,8 @@ describe('As a tool of an agent', () => {
 	const byAgent = () =>
 		createResponse({
 			prompt: "={{ $fromAI('prompt', 'What to ask the model', 'string') }}",
+			instructions: "={{ $fromAI('instructions', 'How to answer', 'string', '') }}",
 			options: {
-				instructions: "={{ $fromAI('instructions', 'How to answer', 'string', '') }}",
 				maxOutputTokens: "={{ $fromAI('max_tokens', 'Longest answer', 'number', 100) }}",
 			},
 		});

@@ -47,7 +47,7 @@ describe('What Response → Create sends', () => {
 		const given = {
 			model: byId('={{ $json.model }}'),
 			prompt: '=Say {{ $json.word }}',
-			options: { instructions: '={{ $json.how }}' },
+			instructions: '={{ $json.how }}',
 		};
 		const items = itemsOf(
 			{ model: 'aurora-text-1', word: 'yes', how: 'loud' },
@@ -80,7 +80,6 @@ describe('An option of Response → Create', () => {
 		const stored = await harness.text(createResponse({ options: { store: true } }));
 		const previous = stored.items[0]!.json.id as string;
 		const rows: Array<[option: string, value: unknown, sent?: object]> = [
-			['instructions', 'Be brief', { instructions: 'Be brief' }],
 			['maxOutputTokens', 50, { max_output_tokens: 50 }],
 			['temperature', 0.5, { temperature: 0.5 }],
 			['topP', 0.9, { top_p: 0.9 }],
@@ -129,7 +128,7 @@ describe('An option of Response → Create', () => {
 
 	test('is left out where it is empty, or where an expression leaves it open', async () => {
 		const names = [
-			...['instructions', 'include', 'metadata', 'tools', 'toolChoice', 'extraBody', 'store'],
+			...['include', 'metadata', 'tools', 'toolChoice', 'extraBody', 'store'],
 			...['truncation', 'topP', 'reasoningEffort', 'previousResponseId', 'parallelToolCalls'],
 		];
 		const options = Object.fromEntries(names.map((name) => [name, '={{ $json.value }}']));
@@ -206,8 +205,9 @@ describe('Messages', () => {
 			...conversation.map(({ role, content }) => ({ role, type: 'text', text: content })),
 			{ text: '=And {{ $json.field }}?' },
 		);
+		const instructions = 'Be brief\n\nUse metric units';
 		expect(await sent(given, { items: ITEMS })).toMatchObject([
-			{ input: [...conversation, { role: 'user', content: 'And ship?' }] },
+			{ instructions, input: [...conversation.slice(2), { role: 'user', content: 'And ship?' }] },
 		]);
 	});
 

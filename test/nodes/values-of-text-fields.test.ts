@@ -46,10 +46,9 @@ describe('A number, a boolean or a time from an expression is its text', () => {
 		['true', 'true'],
 		[TIME, '2026-01-01T00:00:00.000Z'],
 		[`${TIME}.toJSDate()`, '2026-01-01T00:00:00.000Z'],
-	])('%s, in Prompt, Instructions and Previous Response ID', async (value, text) => {
+	])('%s, in Prompt and Instructions', async (value, text) => {
 		const expression = yielding(value);
-		const options = { instructions: expression, user: expression };
-		await harness.text(createResponse({ prompt: expression, options }));
+		await harness.text(createResponse({ prompt: expression, instructions: expression }));
 		expect(sent()).toMatchObject({ input: text, instructions: text });
 
 		harness.gateway.requests.length = 0;

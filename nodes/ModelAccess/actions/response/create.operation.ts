@@ -7,6 +7,8 @@ import { createdResponse } from '../../../shared/api/responses/check-response';
 import { checkResponseRequest, createResponse } from '../../../shared/api/responses/response';
 import type { CreatedResponse } from '../../../shared/api/responses/created-response';
 import { inputFromJson } from '../../../shared/api/responses/response-input';
+import { findAddedInstructions } from '../../../shared/api/responses/added-instructions';
+import { prepareRequest } from '../../../shared/api/responses/prepare-request';
 import { getOutputText, simplifyResponse } from '../../../shared/api/responses/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
@@ -27,7 +29,7 @@ import {
 } from '../../../shared/n8n/fields/response-options';
 import { messageRows, readMessages } from './message-rows';
 import { getAnswerImages, imagesFieldOption } from './answer-images';
-import { readBodyFields, requestBodyOptions } from './request-options';
+import { instructions, readBodyFields, requestBodyOptions } from './request-options';
 
 const INPUT_FIELD = 'Input (JSON)';
 
@@ -74,6 +76,7 @@ export const create: Operation = {
 			description: 'A list of input items, or a text',
 			displayOptions: { show: { inputType: ['json'] } },
 		},
+		instructions.field,
 		{
 			displayName: 'Stream',
 			name: 'stream',
@@ -100,11 +103,13 @@ export const create: Operation = {
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const onText = item.beginStream();
-		const body = checkResponseRequest({
-			model: readModel(item.parameter('model')),
-			input: await readInput(item),
-			...readBodyFields(item),
-		});
+		const body = prepareRequest(
+			checkResponseRequest({
+				model: readModel(item.parameter('model')),
+				input: await readInput(item),
+				...readBodyFields(item),
+			}),
+		);
 		const client = item.client(readResponseBounds(item.options));
 		const idleMs = idleTimeoutOption.read(item.options);
 		const imagesField = imagesFieldOption.read(item.options);
@@ -146,7 +151,7 @@ async function delivered(
 	{ body, imagesField }: { body: Record<string, unknown>; imagesField: string },
 ): Promise<INodeExecutionData[]> {
 	try {
-		hintAt(item, created);
+		hintAt(item, created, body);
 		const json =
 			item.parameter('simplify') === false ? created.json : simplifyResponse(created, body);
 		// Before its images are stored, which may fail: the next try must not pay again.
@@ -189,9 +194,15 @@ async function readInput(item: ItemScope): Promise<unknown> {
 	}
 }
 
-function hintAt({ hint, index }: ItemScope, created: CreatedResponse): void {
+function hintAt(
+	{ hint, index }: ItemScope,
+	created: CreatedResponse,
+	body: Record<string, unknown>,
+): void {
 	for (const { key, message } of getAnswerHints(created)) {
 		if (key === 'incomplete') hint(`${key} ${index}`, `Item ${index}: ${message}`);
 		else hint(key, message);
 	}
+	const added = findAddedInstructions(body, created.response);
+	if (added !== undefined) hint('added instructions', `${added}: set Instructions.`);
 }

@@ -70,14 +70,16 @@ const include = defineOption(
 	readList,
 );
 
-const instructions = textOption({
+/** A field of its own, not an option. */
+export const instructions = textOption({
 	displayName: 'Instructions',
 	name: 'instructions',
 	type: 'string',
 	typeOptions: { rows: 3 },
 	default: '',
 	placeholder: 'e.g. Answer in French',
-	description: 'How the model should behave, apart from the prompt',
+	description:
+		'How the model should behave. Without it many gateways add instructions of their own, which may cost thousands of tokens a call.',
 });
 
 const previousResponseId = textOption({
@@ -119,7 +121,6 @@ const extraBody = extraBodyOption('{ "user": "42" }');
 /** The options that become fields of the request's body. */
 export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
 	include,
-	instructions,
 	maxOutputTokensOption,
 	{
 		displayName: 'Metadata (JSON)',
@@ -190,12 +191,12 @@ export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
  * The body fields that were set, each under the gateway's name, and the extra body last.
  * @throws {ValidationError} names the option
  */
-export function readBodyFields({ options }: ItemScope): Record<string, unknown> {
+export function readBodyFields({ options, parameter }: ItemScope): Record<string, unknown> {
 	return withExtraBody(
 		omitUndefined({
 			...readModelFields(options),
 			include: include.read(options),
-			instructions: instructions.read(options),
+			instructions: instructions.read({ instructions: parameter('instructions') as string }),
 			metadata: unlessEmpty(jsonObjectParameter(options.metadata, 'Metadata')),
 			parallel_tool_calls: options.parallelToolCalls,
 			previous_response_id: previousResponseId.read(options),

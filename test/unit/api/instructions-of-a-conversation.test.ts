@@ -1,0 +1,93 @@
+import { findAddedInstructions } from '../../../nodes/shared/api/responses/added-instructions';
+import { prepareRequest } from '../../../nodes/shared/api/responses/prepare-request';
+
+const system = (content: unknown, role = 'system') => ({ role, content });
+const user = { role: 'user', content: 'Hi' };
+const part = (text: string) => ({ type: 'input_text', text });
+const image = { type: 'input_image', image_url: 'https://pictures.example.com/boat.png' };
+
+describe('System and developer messages', () => {
+	test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+		['one', { input: [system('A'), user] }, { instructions: 'A', input: [user] }],
+		[
+			'several, in parts and with a type',
+			{ input: [system('A'), { type: 'message', ...system([part('B')], 'developer') }, user] },
+			{ instructions: 'A\n\nB', input: [user] },
+		],
+		[
+			'blank instructions',
+			{ instructions: ' \n', input: [system('A'), user] },
+			{ instructions: 'A', input: [user] },
+		],
+		['instructions that are null', { instructions: null, input: 'Hi' }, { input: 'Hi' }],
+		['a message of blanks', { input: [system(' '), user] }, { input: [user] }],
+	])('at the head become instructions: %s', (_name, body, sent) => {
+		expect(prepareRequest(body)).toEqual(sent);
+	});
+
+	test.each<[string, Record<string, unknown>]>([
+		['beside instructions', { instructions: 'B', input: [system('A'), user] }],
+		['beside a stored prompt', { prompt: { id: 'pmpt_1' }, input: [system('A'), user] }],
+		['after another message', { input: [user, system('A')] }],
+		['with a picture', { input: [system([part('A'), image]), user] }],
+		['as the only message', { input: [system('A')] }],
+	])('stay %s', (_name, body) => {
+		expect(prepareRequest(body)).toEqual(body);
+	});
+});
+
+describe('Tokens that the request cannot have', () => {
+	const body = { model: 'm', input: 'hello' };
+	const find = (more: object, input_tokens = 5335) =>
+		findAddedInstructions({ ...body, ...more }, { usage: { input_tokens } });
+
+	test('are told with their number and the bytes of the request', () => {
+		expect(find({})).toBe(
+			'The gateway counted 5,335 input tokens for a request of 29 bytes. It may add instructions of its own',
+		);
+		expect(find({ input: 'ü'.repeat(12_000) }, 1_234_567)).toContain(
+			'1,234,567 input tokens for a request of 24,024 bytes',
+		);
+	});
+
+	test.each<[string, object]>([
+		['with instructions', { instructions: 'Be kind' }],
+		['with a picture', { input: [{ role: 'user', content: [part('A'), image] }] }],
+		[
+			'with a file that a tool returned',
+			{ input: [{ type: 'function_call_output', output: [{ type: 'input_file', file_id: 'f' }] }] },
+		],
+		['with a stored response', { previous_response_id: 'resp_1' }],
+		['with a stored conversation', { conversation: 'conv_1' }],
+		['with a stored prompt', { prompt: { id: 'pmpt_1' } }],
+		['with a stored item', { input: [{ type: 'item_reference', id: 'msg_1' }, user] }],
+		['with a stored thought', { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, user] }],
+		['with a hosted tool', { tools: [{ type: 'web_search' }] }],
+	])('are not looked for in a request %s', (_name, more) => {
+		expect(find(more)).toBeUndefined();
+	});
+
+	test.each<[string, object]>([
+		['one token more', {}],
+		['blank instructions', { instructions: ' ' }],
+		['a function', { tools: [{ type: 'function', name: 'f' }] }],
+		[
+			'a call and its output',
+			{
+				input: [
+					user,
+					{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+					{ type: 'function_call_output', call_id: 'c', output: 'A' },
+				],
+			},
+		],
+	])('are found with %s', (_name, more) => {
+		const bytes = Buffer.byteLength(JSON.stringify({ ...body, ...more }));
+		expect(find(more, bytes + 501)).toBeDefined();
+		expect(find(more, bytes + 500)).toBeUndefined();
+	});
+
+	test('are not looked for where the gateway counts nothing', () => {
+		expect(findAddedInstructions(body, { usage: null })).toBeUndefined();
+	});
+});
