@@ -1,52 +1,43 @@
 import { findDifferences } from '../../../nodes/shared/api/images/differences';
 
-const taskOf = (images: number, size?: string) => ({
-	status: 'completed',
-	result: { data: Array.from({ length: images }, (_, n) => ({ url: `u${n}` })), size },
-});
-const PNG = 'image/png';
+/** What is told of so many images, of the size that the gateway names, of these types. */
+function told(asked: object, images: number, types: Array<string | undefined> = [], size?: string) {
+	const data = Array.from({ length: images }, (_, n) => ({ url: `u${n}` }));
+	const request = { model: 'm', prompt: 'p', ...asked };
+	return findDifferences(request, { status: 'completed', result: { data, size } }, types);
+}
 
-test.each<
-	[string, request: object, images: number, types: Array<string | undefined>, size?: string]
->([
+const [JPEG, PNG, WEBP, AVIF] = ['image/jpeg', 'image/png', 'image/webp', 'image/avif'];
+const WIDE = '1536x1024';
+const SQUARE = { size: '1024x1024' };
+
+test.each<[says: string, ...Parameters<typeof told>]>([
 	['3 images, and 1 came', { n: 3 }, 1, [PNG]],
 	['3 images, and 2 came', { n: 3 }, 2, [undefined, undefined]],
 	['WebP, and it sent PNG', { output_format: 'webp' }, 1, [PNG]],
-	['JPEG, and it sent WebP', { output_format: 'JPG' }, 2, ['image/jpeg', 'image/webp']],
-	['PNG, and it sent avif', { output_format: 'png' }, 1, ['image/avif']],
-	['1024x1024, and it made 1536x1024', { size: '1024x1024' }, 1, [PNG], '1536x1024'],
-])('the gateway was asked for %s', (...row) => {
-	const [says, request, images, types, size] = row;
-	const found = findDifferences(
-		{ model: 'm', prompt: 'p', ...request },
-		taskOf(images, size),
-		types,
-	);
-	expect(found.map(([, text]) => text)).toEqual([`The gateway was asked for ${says}.`]);
+	['JPEG, and it sent WebP', { output_format: 'JPG' }, 2, [JPEG, WEBP]],
+	['PNG, and it sent avif', { output_format: 'png' }, 1, [AVIF]],
+	['1024x1024, and it made 1536x1024', SQUARE, 1, [PNG], WIDE],
+])('the gateway was asked for %s', (says, ...given) => {
+	expect(told(...given).map(([, text]) => text)).toEqual([`The gateway was asked for ${says}.`]);
 });
 
-test.each<
-	[string, request: object, images: number, types: Array<string | undefined>, size?: string]
->([
+test.each<[string, ...Parameters<typeof told>]>([
 	['as many as asked', { n: 3 }, 3, [PNG, PNG, PNG]],
 	['more than asked', { n: 2 }, 3, [PNG]],
 	['one where no number was asked for', {}, 1, [PNG]],
-	['of the format', { output_format: 'jpeg' }, 1, ['image/jpeg']],
+	['of the format', { output_format: 'jpeg' }, 1, [JPEG]],
 	['not downloaded', { output_format: 'webp' }, 1, [undefined]],
 	['of an unknown format', { output_format: 'heif' }, 1, [PNG]],
-	['of the size', { size: '1024x1024' }, 1, [PNG], '1024x1024'],
-	['of a size that is left to the gateway', { size: 'auto' }, 1, [PNG], '1536x1024'],
-	['of an unknown size', { size: '1024x1024' }, 1, [PNG]],
-	['of a size in words', { size: '1024x1024' }, 1, [PNG], 'large'],
-])('images %s are no difference', (...row) => {
-	const [, request, images, types, size] = row;
-	expect(
-		findDifferences({ model: 'm', prompt: 'p', ...request }, taskOf(images, size), types),
-	).toEqual([]);
+	['of the size', { size: WIDE }, 1, [PNG], WIDE],
+	['of a size that is left to the gateway', { size: 'auto' }, 1, [PNG], WIDE],
+	['of an unknown size', SQUARE, 1, [PNG]],
+	['of a size in words', SQUARE, 1, [PNG], 'large'],
+])('images %s are no difference', (_, ...given) => {
+	expect(told(...given)).toEqual([]);
 });
 
 test('differences of several kinds are told each', () => {
-	const request = { model: 'm', prompt: 'p', n: 2, output_format: 'webp', size: '1x1' };
-	const found = findDifferences(request, taskOf(1, '2x2'), [PNG]);
+	const found = told({ n: 2, output_format: 'webp', size: '1x1' }, 1, [PNG], '2x2');
 	expect(found.map(([what]) => what)).toEqual(['images', 'format', 'size']);
 });

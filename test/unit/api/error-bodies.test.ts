@@ -1,55 +1,37 @@
 import { impliedStatus, isErrorBody } from '../../../nodes/shared/api/errors/error-body';
 
-const ERROR = { message: 'no', type: 'invalid_request_error' };
+/** Bodies in JSON, several on a line. */
+const bodies = (text: string) => text.trim().split(/\s*[;\n]\s*/);
 
-test.each<unknown>([
-	{ error: ERROR },
-	{ error: 'no' },
-	{ error: ERROR, data: null },
-	{ error: ERROR, data: [], output: '' },
-	{ object: 'error', error: ERROR, status: 400 },
-	{ success: false, message: 'no' },
-	{ success: false, data: null },
-	{ code: 'API_KEY_EXPIRED', message: '已过期' },
-	{ code: 1001, message: 'no', data: null },
-	{ code: 401, message: 'no' },
-	{ status: 'error', message: 'no' },
-	{ status: 'FAILED', message: 'no', id: null },
-	{ type: 'error', error: ERROR, request_id: 'r' },
-])('%j is an error in place of an answer', (body) => {
-	expect(isErrorBody(body)).toBe(true);
+test.each(
+	bodies(`
+		{"error":{"message":"no"}}; {"error":"no"}; {"error":"no","data":[],"output":""}
+		{"error":{"message":"no"},"data":null}; {"object":"error","error":"no","status":400}
+		{"type":"error","error":{"type":"x"},"request_id":"r"}; {"success":false,"data":null}
+		{"success":false,"message":"no"}; {"code":"API_KEY_EXPIRED","message":"已过期"}
+		{"code":1001,"message":"no","data":null}; {"code":401,"message":"no"}
+		{"status":"error","message":"no"}; {"status":"FAILED","message":"no","id":null}
+	`),
+)('%s is an error in place of an answer', (body) => {
+	expect(isErrorBody(JSON.parse(body))).toBe(true);
 });
 
-test.each<unknown>([
-	{ id: 'resp_1', object: 'response', status: 'completed', error: null, output: [] },
-	{ id: 'resp_1', object: 'response', status: 'failed', error: ERROR, output: [] },
-	{ id: 'resp_1', status: 'incomplete', error: ERROR, output: [{ type: 'message' }] },
-	{ task_id: 't', status: 'failed', http_status: 400, error: ERROR },
-	{ id: 7, status: 'failed', error: ERROR, message: 'no', code: 400 },
-	{ status: 'completed', result: { error: ERROR } },
-	{ status: 'completed', image_url: 'https://store.example/1.png', error: ERROR },
-	{ object: 'list', data: [{ id: 'm' }] },
-	{ object: 'list', data: [] },
-	{ code: 0, message: 'ok', data: { task_id: 't' } },
-	...[0, 200, '0', 'ok', 'SUCCESS', 'succeeded'].map((code) => ({ code, message: 'all is well' })),
-	{ success: true, message: 'ok' },
-	{ code: 'x' },
-	{ code: null, message: 'hello' },
-	{ message: '', code: 400 },
-	{ message: 'hello', status: 'ok' },
-	{ choices: [{ message: { content: 'hello' } }], error: ERROR },
-	{ error: {} },
-	{ error: '' },
-	{ error: false },
-	{},
-	[{ error: ERROR }],
-	[],
-	'error',
-	null,
-	undefined,
-	7,
-])('%j is none', (body) => {
-	expect(isErrorBody(body)).toBe(false);
+test.each(
+	bodies(`
+		{"id":"resp_1","object":"response","status":"completed","error":null,"output":[]}
+		{"id":"resp_1","status":"failed","error":{"message":"no"},"output":[]}
+		{"task_id":"t","status":"failed","http_status":400,"error":{"message":"no"}}
+		{"id":7,"status":"failed","error":"no","code":400,"message":"no"}
+		{"status":"completed","result":{"error":"no"}}; {"image_url":"https://x","error":"no"}
+		{"object":"list","data":[{"id":"m"}]}; {"object":"list","data":[]}; [{"error":"no"}]; []
+		{"code":0,"message":"ok","data":{"task_id":"t"}}; {"code":0,"message":"well"}
+		{"code":200,"message":"well"}; {"code":"SUCCESS","message":"well"}; {"code":"ok","message":"x"}
+		{"success":true,"message":"ok"}; {"message":"hello","status":"ok"}; {"code":"x"}
+		{"code":null,"message":"x"}; {"code":400,"message":""}; {"choices":[{}],"error":"no"}
+		{"error":{}}; {"error":""}; {"error":false}; {"error":null}; {}; "error"; null; 7
+	`),
+)('%s is none', (body) => {
+	expect(isErrorBody(JSON.parse(body))).toBe(false);
 });
 
 test.each<[number | undefined, words: string]>([

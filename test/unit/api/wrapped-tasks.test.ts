@@ -71,8 +71,8 @@ test.each<[string, body: object, status: number, message: RegExp, details: objec
 });
 
 describe('A poll is unwrapped', () => {
-	const DONE = { ...TASK, status: 'SUCCESS', image_url: 'https://store.example/1.png' };
-	const { task_id: _id, ...NAMELESS } = DONE;
+	const NAMELESS = { status: 'SUCCESS', image_url: 'https://store.example/1.png' };
+	const DONE = { ...TASK, ...NAMELESS };
 
 	test.each<[string, body: unknown, inner: object]>([
 		['from data', { code: 0, message: 'ok', data: DONE }, DONE],
