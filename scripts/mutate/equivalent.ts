@@ -98,33 +98,11 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'Neither text is a date.',
 		},
 	]),
-	...inFile('nodes/shared/api/images/submit-task', [
-		{
-			line: "parseTaskPath(header(reply.headers, 'location') ?? '');",
-			changes: [["''", '"Stryker was here!"']],
-			reason: 'Neither text is the address of a task.',
-		},
-	]),
 	...inFile('nodes/shared/api/images/task-id', [
 		{
 			line: '} catch {',
 			changes: [['{ return undefined; }', '{}']],
 			reason: 'A function without return gives undefined too.',
-		},
-	]),
-	...inFile('nodes/shared/api/images/task-errors', [
-		{
-			line: 'const meaning = http_status !== undefined && http_status >= 400 && statusMeaning(http_status);',
-			changes: [['http_status !== undefined', 'true']],
-			reason: 'The comparison of undefined with a number is false too.',
-		},
-		{
-			line: "const outcome = http_status !== undefined ? statusOutcome(http_status) : 'refused';",
-			changes: [
-				['http_status !== undefined', 'true'],
-				["'refused'", '""'],
-			],
-			reason: 'Only the outcomes of 429 and 503 are looked for, and no status is neither.',
 		},
 	]),
 	...inFile('nodes/shared/api/images/download', [
@@ -261,36 +239,6 @@ export const EQUIVALENT: EquivalentMutant[] = [
 				'this.pieces.length < PIECES_AT_ONCE',
 			].map((replacement) => ['this.pieces.length >= PIECES_AT_ONCE', replacement]),
 			reason: 'When pieces are joined is a question of time and memory: large-streams.test.ts.',
-		},
-	]),
-	...inFile('nodes/shared/api/http/rate-limit-queue', [
-		{
-			line: 'private line: QueueEntry[] = [];',
-			changes: [['[]', '["Stryker was here"]']],
-			reason: 'A text in the line has no state and was not refused, so it is never found.',
-		},
-		{
-			line: 'next.onAdmitted?.();',
-			changes: [['next.onAdmitted?.()', 'next.onAdmitted()']],
-			reason: 'A slot that waits has entered, and entering sets the function.',
-		},
-		{
-			line: 'this.inside += Number(after === State.Inside) - Number(before === State.Inside);',
-			changes: [
-				[
-					'this.inside += Number(after === State.Inside) - Number(before === State.Inside)',
-					'this.inside -= Number(after === State.Inside) - Number(before === State.Inside)',
-				],
-			],
-			reason: 'The number is only compared with 0.',
-		},
-		{
-			line: 'if (isInLine(after) && !isInLine(before)) this.line.push(slot);',
-			changes: [
-				['isInLine(after) && !isInLine(before)', 'true'],
-				['isInLine(after) && !isInLine(before)', 'isInLine(after) || !isInLine(before)'],
-			],
-			reason: 'A slot that stands twice in the line counts once, at its first place.',
 		},
 	]),
 	...inFile('nodes/shared/api/http/retry', [

@@ -73,6 +73,7 @@ describe('what the README says of errors', () => {
 			bounded: 'up to Max Retries',
 			ifAsked: 'if told when',
 			once: 'once more',
+			queued: 'in the queue',
 			never: 'never',
 		};
 		expect(rows(section('What is sent again, and what never'))).toEqual(

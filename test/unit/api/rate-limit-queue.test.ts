@@ -138,17 +138,6 @@ describe('The rate-limit queue', () => {
 		}
 	});
 
-	test('goes on by the longest time that was named', async () => {
-		const { sent, asks, time } = queueOf(3);
-		const [first, second, third] = await sent(3);
-		first.onRateLimited(20_000);
-		second!.onRateLimited(5000);
-		third!.onRateLimited();
-		const seen = asks(third!);
-		await time.advance(60_000);
-		expect(seen.after).toBe(20);
-	});
-
 	test('knows that an item was given up, until another one succeeds', async () => {
 		const { sent } = queueOf(2);
 		const [first, second] = await sent(2);
@@ -345,11 +334,5 @@ describe('Responses behind a full gateway', () => {
 		await expect(refused).resolves.toBeInstanceOf(CanceledError);
 		await time.advance(60_000);
 		expect(sent).toHaveLength(2);
-	});
-
-	test('are sent again as often as Max Retries allows', async () => {
-		const { item, sent, drive } = items(2, BUSY);
-		await failureOf(drive(ask(item({ maxRetries: 2 }))));
-		expect(seconds(sent)).toEqual([0, 5, 10]);
 	});
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../nodes/shared/api/errors/errors';
 import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
 import { pollStep, type PollState } from '../../../nodes/shared/api/images/wait-for-task';
-import type { PollResult } from '../../../nodes/shared/api/images/task';
+import { taskState, type PollResult } from '../../../nodes/shared/api/images/task';
 import type { ImageTask } from '../../../nodes/shared/api/schemas';
 import { aborted, fail, fault, reply, START, succeed, type Exchange } from './arrange';
 
@@ -20,10 +20,11 @@ const polling =
 describe('A poll', () => {
 	const body = { task_id: 'task_1', status: 'queued', expires_at: 'soon', place: 4 };
 
-	test('is one GET, its address built from the ID', async () => {
+	test('is one GET that no cache may answer, its address built from the ID', async () => {
 		const { sent } = await succeed([reply(200, body)], polling('task/../1 ?#ä'));
 		const path = '/images/tasks/task%2F..%2F1%20%3F%23%C3%A4';
-		expect(sent).toEqual([{ method: 'GET', path, timeoutMs: 60_000, at: START }]);
+		const headers = { 'Cache-Control': 'no-cache' };
+		expect(sent).toEqual([{ method: 'GET', path, headers, timeoutMs: 60_000, at: START }]);
 	});
 
 	test('gives the task as sent, when to look again, and both clocks', async () => {
@@ -35,6 +36,7 @@ describe('A poll', () => {
 			retryAfter: 8,
 			now: START,
 			gatewayTime: START + 3_600_000,
+			state: 'working',
 		});
 	});
 
@@ -56,28 +58,67 @@ describe('A poll', () => {
 	});
 
 	const ACCEPTED =
-		/^The image task was accepted and may be charged: do not submit it again, fetch it with Task → Wait and its task ID\. \S/;
+		/^The image task was accepted and may be charged: do not submit it again, fetch it with Task → Wait and its task ID\.( \S|$)/;
 
 	test.each<[string, Exchange[], new (...args: never[]) => Error, advice: RegExp]>([
-		['a status', [401, 403, 500, 503].map((status) => reply(status)), ApiError, ACCEPTED],
+		['a status', [401, 403, 429, 500, 503, 529].map((s) => reply(s)), ApiError, ACCEPTED],
 		['no reply', [fault('lost'), fault('certificate')], NetworkError, ACCEPTED],
 		['no JSON', [reply(200, '<html>'), reply(200, '')], InvalidResponseError, ACCEPTED],
 		['no task', [reply(200, { task_id: 'task_1' })], InvalidResponseError, ACCEPTED],
 		['a cancel', [aborted()], CanceledError, /^Nothing more was sent/],
-	])('that fails by %s keeps the task’s ID', async (_, exchanges, kind, advice) => {
+	])('that fails by %s keeps the task’s ID, and is no refusal', async (...row) => {
+		const [, exchanges, kind, advice] = row;
 		for (const always of exchanges) {
 			const { error } = await fail(always, polling());
 			expect(error).toBeInstanceOf(kind);
 			expect(error.details.taskId).toBe('task_1');
+			// Otherwise the image would be submitted, and paid for, once more.
+			expect(error.details.refusal).toBeUndefined();
 			expect(error.details.advice).toMatch(advice);
 		}
 	});
 
 	test('that cannot be read names the field', async () => {
-		const { error } = await fail([reply(200, { task_id: 'task_1' })], polling());
+		const { error } = await fail(reply(200, { task_id: 'task_1' }), polling());
 		expect(error.message).toBe(
 			'The gateway’s image task is not as expected: field "status": Required',
 		);
+	});
+
+	const WEB_PAGE = reply(200, '<html>Sign in</html>', { 'content-type': 'text/html' });
+	const errorBody = (error: object) => reply(200, { error });
+	const BUSY = errorBody({ code: 'rate_limit_exceeded', message: 'busy' });
+	const odd: Array<[string, Exchange, says: string, httpStatus: number]> = [
+		['a web page', WEB_PAGE, 'a web page (HTML) in place of JSON', 200],
+		['nothing', reply(200, ''), 'answered with nothing', 200],
+		['another document', reply(200, { object: 'list', data: [] }), 'field "status": Required', 200],
+		['a list', reply(200, [1, 2]), 'is not as expected', 200],
+		['an error that names no status', errorBody({ message: 'oops' }), 'oops', 200],
+		['an error of limits', BUSY, '(HTTP 429, rate_limit_exceeded): busy', 429],
+		['a failure', reply(200, { success: false, message: 'no' }), ': no', 200],
+		['a code', reply(200, { code: 503, message: 'later' }), '(HTTP 503): later', 503],
+	];
+
+	test.each(odd)('that brings %s is repeated as Max Retries allows', async (...row) => {
+		const [, exchange, says, httpStatus] = row;
+		const task = reply(200, body);
+		const { value } = await succeed([exchange, exchange, exchange, task], polling());
+		expect(value.json).toEqual(body);
+		for (const maxRetries of [0, 2]) {
+			const { error, sent, time } = await fail(exchange, polling(), { maxRetries });
+			expect(sent).toHaveLength(maxRetries + 1);
+			expect(time.waits).toEqual([1000, 2000].slice(0, maxRetries));
+			expect(error.message).toContain(says);
+			expect(error.details).toMatchObject({ taskId: 'task_1', httpStatus });
+			expect(error.details.refusal).toBeUndefined();
+			expect(error.details.advice).toMatch(ACCEPTED);
+		}
+	});
+
+	test('that brings an error of the key is not repeated', async () => {
+		const { error, sent } = await fail(errorBody({ code: 'invalid_api_key' }), polling());
+		expect(sent).toHaveLength(1);
+		expect(error.details).toMatchObject({ httpStatus: 401, taskId: 'task_1' });
 	});
 
 	test('that fails for no reason of the gateway passes its error on as it is', async () => {
@@ -97,7 +138,7 @@ function seen(
 	{ now = START, gatewayTime = now, retryAfter }: Partial<PollResult> = {},
 ): PollResult {
 	const whole = { task_id: 't', status: 'processing', ...task };
-	return { task: whole, json: whole, now, gatewayTime, retryAfter };
+	return { task: whole, state: taskState(whole), json: whole, now, gatewayTime, retryAfter };
 }
 
 test('a task that is completed or failed is not waited for, any other is', () => {
@@ -107,7 +148,7 @@ test('a task that is completed or failed is not waited for, any other is', () =>
 			expect(step).toEqual({ next: status });
 		}
 	}
-	for (const status of ['processing', 'queued', 'COMPLETED', 'cancelled', 'x'])
+	for (const status of ['processing', 'queued', 'x'])
 		expect(pollStep(STATE, seen({ status }), SETTINGS)).toMatchObject({
 			next: 'wait',
 			waitMs: 3000,

@@ -1,19 +1,13 @@
-import { CanceledError, TaskError } from '../../../nodes/shared/api/errors/errors';
-import { failedTask } from '../../../nodes/shared/api/images/task-errors';
-import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
-import { waitForImageTask } from '../../../nodes/shared/api/images/wait-for-task';
 import {
-	arrange,
-	fail,
-	failureOf,
-	fault,
-	KEY,
-	reply,
-	shown,
-	START,
-	succeed,
-	type Exchange,
-} from './arrange';
+	CanceledError,
+	FailedTaskError,
+	TaskError,
+	UnknownTaskError,
+} from '../../../nodes/shared/api/errors/errors';
+import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
+import type { Client } from '../../../nodes/shared/api/http/client';
+import { waitForImageTask, type AwaitedTask } from '../../../nodes/shared/api/images/wait-for-task';
+import { arrange, fail, failureOf, fault, reply, START, succeed, type Exchange } from './arrange';
 
 const AFTER_3 = { 'retry-after': '3' };
 const COMPLETED = reply(200, {
@@ -31,11 +25,11 @@ const busy = (retryAfter: string) => reply(503, '', { 'retry-after': retryAfter 
 
 /** Waits for a task, by default for at most 15 minutes. */
 const waiting =
-	({ seconds = 900, ...more } = {}, found: Partial<Parameters<typeof waitForImageTask>[2]> = {}) =>
-	async (client: Parameters<typeof waitForImageTask>[0]) => {
+	({ seconds = 900 } = {}, more: Partial<AwaitedTask> = {}) =>
+	async (client: Client) => {
 		const deadline = START + seconds * 1000;
-		const settings = { pollIntervalMs: 3000, deadline, ...more, ...found };
-		return await waitForImageTask({ ...client, deadline }, 'task_1', settings);
+		const awaited = { taskId: 'task_1', pollIntervalMs: 3000, deadline, ...more };
+		return await waitForImageTask({ ...client, deadline }, awaited);
 	};
 
 describe('Waiting for a task', () => {
@@ -128,7 +122,7 @@ describe('Waiting ends in time', () => {
 	const later = (at: number) => [expires(at, { 'retry-after': '1200' })];
 	const FAR = /keeps the task until far away/;
 	const IN_3_S =
-		/^The next look at it would have been in 3 s\. The task goes on.*do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
+		/^Its last status is processing\. The next look at it would have been in 3 s\. The task goes on.*do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
 	const KEPT = /in 3 s\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/;
 
 	test.each<[string, Exchange[], seconds: number, waits: number[], says: string, RegExp]>([
@@ -200,60 +194,72 @@ test('an error about a task keeps its ID and where its images are, as it was tol
 	expect(unchanged.details).toStrictEqual(withImages.details);
 });
 
-describe('A task that failed', () => {
-	const { client } = arrange();
-	const failed = (task: object) => failedTask(client, 't', { status: 'failed', ...task });
-	const NO_REASON = 'the gateway gave no reason';
-	const ANEW =
-		'Change the request if the reason asks for it, and submit a new task; this one will not be done.';
+test('a task that failed ends the waiting', async () => {
+	const said = { type: 'content_policy', code: 'refused', message: 'prompt refused' };
+	const end = reply(200, { task_id: 'task_1', status: 'failed', http_status: 400, error: said });
+	const { error } = await fail([processing(), end], waiting());
+	expect(error).toBeInstanceOf(FailedTaskError);
+	expect(error.message).toMatch(/\(HTTP 400, refused\): prompt refused$/);
+	expect(error.details).toMatchObject({ taskId: 'task_1', httpStatus: 400, retryable: false });
+});
 
-	test('ends the waiting', async () => {
-		const said = { type: 'content_policy', code: 'refused', message: 'prompt refused' };
-		const end = reply(200, { task_id: 'task_1', status: 'failed', http_status: 400, error: said });
-		const { error } = await fail([processing(), end], waiting());
-		expect(error).toBeInstanceOf(TaskError);
-		expect(error.message).toBe('The image task failed: prompt refused');
-		const { type, code } = said;
-		const details = { taskId: 'task_1', httpStatus: 400, type, code, retryable: false };
-		expect(error.details).toMatchObject(details);
-		expect(error.details.advice).toMatch(/^Fix the request.*submit a new task/);
+describe('A task that is not done in time', () => {
+	const HOUR_AGO = START / 1000 - 3600;
+	const GOES_ON = /goes on and may be charged: do not submit it again.*Task → Wait/;
+	const LOST =
+		/^Its last status is x, .* in 3 s\. Gateways end a task themselves after about half an hour, so this one was probably lost when the gateway was restarted\. Check the usage .* charged\.$/;
+	const ahead = { date: new Date(START + 3_600_000).toUTCString() };
+	const behind = { date: new Date(START - 3_600_000).toUTCString() };
+
+	test.each<[string, created: unknown, headers: object, since: string, rest: RegExp]>([
+		['that names no begin', undefined, {}, '.', GOES_ON],
+		['whose begin makes no sense', 'today', {}, '.', GOES_ON],
+		['that begins in the future', START / 1000 + 60, {}, '.', GOES_ON],
+		['of 40 s', START / 1000 - 40, {}, ', 40 s after it was accepted.', GOES_ON],
+		['of 15 min', START / 1000 - 900, {}, ', 15 min after it was accepted.', GOES_ON],
+		['of almost an hour', HOUR_AGO + 1, {}, ', 60 min after it was accepted.', GOES_ON],
+		['of an hour', HOUR_AGO, {}, ', 60 min after it was accepted.', LOST],
+		['of 2 h', HOUR_AGO - 3600, {}, ', 2 h after it was accepted.', LOST],
+		['of a day', HOUR_AGO - 82_500, {}, ', 23 h 55 min after it was accepted.', LOST],
+		['of an hour by the gateway’s clock', START / 1000, ahead, ', 60 min after it', LOST],
+		['of a minute by it', HOUR_AGO - 60, behind, ', 60 s after it was accepted.', GOES_ON],
+	])('%s is told with its last status and its time at work', async (...row) => {
+		const [, created_at, headers, since, rest] = row;
+		const script = [processing({ ...AFTER_3, ...headers }, { status: 'x', created_at })];
+		const { value } = await succeed(script, waiting({ seconds: 1 }));
+		const { advice, retryable } = value.error!.details;
+		expect(advice.startsWith(`Its last status is x${since}`)).toBe(true);
+		expect(advice).toMatch(rest);
+		expect(retryable).toBe(rest === GOES_ON);
 	});
 
+	test('is told in one line, whatever its status', async () => {
+		const script = [processing(AFTER_3, { status: `a\nb ${'x'.repeat(500)}` })];
+		const { value } = await succeed(script, waiting({ seconds: 1 }));
+		expect(value.error!.details.advice).toMatch(
+			/^Its last status is a b x{10,50}…\. The next look/,
+		);
+	});
+});
+
+describe('A task that the gateway does not know any more', () => {
 	test.each([
-		['out of luck', { type: 'T', message: 'out of luck' }],
-		['T', { type: 'T' }],
-		['T', { type: 'T', message: '' }],
-		[NO_REASON, {}],
-		[NO_REASON, { type: '', message: '' }],
-		[NO_REASON, undefined],
-	])('says why: %s', (reason, error) => {
-		expect(failed({ error }).message).toBe(`The image task failed: ${reason}`);
-	});
-
-	test.each([
-		[429, true, 'limit is reached'],
-		[503, true, 'Wait a while'],
-		[500, false, 'Report it'],
-		[502, false, 'minimal request'],
-		[403, false, 'not permitted'],
-		[400, false, 'Fix the request'],
-		[undefined, false, ''],
-		[200, false, ''],
-	])('with http_status %s may be submitted anew: %s', (http_status, retryable, advice) => {
-		const { details } = failed({ http_status });
-		expect(details).toMatchObject({ retryable });
-		expect(details.httpStatus).toBe(http_status);
-		expect(details.advice).toContain(advice);
-		expect(details.advice.endsWith(ANEW)).toBe(true);
-		if (advice === '') expect(details.advice).toBe(ANEW);
-	});
-
-	test('says it in one line, bounded and without the key', () => {
-		const nasty = `key ${KEY}\r\n${'x'.repeat(5000)}`;
-		const error = failed({ error: { type: nasty, code: nasty, message: nasty } });
-		expect(shown(error)).not.toContain(KEY);
-		expect(error.message).toMatch(/^The image task failed: key \[API key\] x+…$/);
-		for (const text of [error.message, error.details.type, error.details.code])
-			expect(text?.length).toBeLessThan(600);
+		['which this run submitted', START / 1000, true],
+		['whose ID a user entered', undefined, undefined],
+	])('%s', async (_, acceptedAt, maybeExecuted) => {
+		for (const script of [[reply(404)], [processing(), reply(404)]]) {
+			const { error } = await fail(script, waiting({}, { acceptedAt }));
+			expect(error).toBeInstanceOf(UnknownTaskError);
+			const details = { taskId: 'task_1', httpStatus: 404, retryable: false };
+			expect(error.details).toMatchObject(details);
+			expect(error.details.maybeExecuted).toBe(maybeExecuted);
+			const isOurs = acceptedAt !== undefined;
+			expect(error.message).toContain(isOurs ? 'has lost the image task' : 'knows no image task');
+			expect(error.details.advice).toMatch(
+				isOurs
+					? /^The gateway accepted it at 2026-01-01T00:00:00\.000Z and does not know it any more\. It may be charged, so it is not submitted again\. Check the usage/
+					: /^The task ID is wrong, the task has expired, or .* another API key/,
+			);
+		}
 	});
 });

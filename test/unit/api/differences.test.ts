@@ -1,0 +1,43 @@
+import { findDifferences } from '../../../nodes/shared/api/images/differences';
+
+/** What is told of so many images, of the size that the gateway names, of these types. */
+function told(asked: object, images: number, types: Array<string | undefined> = [], size?: string) {
+	const data = Array.from({ length: images }, (_, n) => ({ url: `u${n}` }));
+	const request = { model: 'm', prompt: 'p', ...asked };
+	return findDifferences(request, { status: 'completed', result: { data, size } }, types);
+}
+
+const [JPEG, PNG, WEBP, AVIF] = ['image/jpeg', 'image/png', 'image/webp', 'image/avif'];
+const WIDE = '1536x1024';
+const SQUARE = { size: '1024x1024' };
+
+test.each<[says: string, ...Parameters<typeof told>]>([
+	['3 images, and 1 came', { n: 3 }, 1, [PNG]],
+	['3 images, and 2 came', { n: 3 }, 2, [undefined, undefined]],
+	['WebP, and it sent PNG', { output_format: 'webp' }, 1, [PNG]],
+	['JPEG, and it sent WebP', { output_format: 'JPG' }, 2, [JPEG, WEBP]],
+	['PNG, and it sent avif', { output_format: 'png' }, 1, [AVIF]],
+	['1024x1024, and it made 1536x1024', SQUARE, 1, [PNG], WIDE],
+])('the gateway was asked for %s', (says, ...given) => {
+	expect(told(...given).map(([, text]) => text)).toEqual([`The gateway was asked for ${says}.`]);
+});
+
+test.each<[string, ...Parameters<typeof told>]>([
+	['as many as asked', { n: 3 }, 3, [PNG, PNG, PNG]],
+	['more than asked', { n: 2 }, 3, [PNG]],
+	['one where no number was asked for', {}, 1, [PNG]],
+	['of the format', { output_format: 'jpeg' }, 1, [JPEG]],
+	['not downloaded', { output_format: 'webp' }, 1, [undefined]],
+	['of an unknown format', { output_format: 'heif' }, 1, [PNG]],
+	['of the size', { size: WIDE }, 1, [PNG], WIDE],
+	['of a size that is left to the gateway', { size: 'auto' }, 1, [PNG], WIDE],
+	['of an unknown size', SQUARE, 1, [PNG]],
+	['of a size in words', SQUARE, 1, [PNG], 'large'],
+])('images %s are no difference', (_, ...given) => {
+	expect(told(...given)).toEqual([]);
+});
+
+test('differences of several kinds are told each', () => {
+	const found = told({ n: 2, output_format: 'webp', size: '1x1' }, 1, [PNG], '2x2');
+	expect(found.map(([what]) => what)).toEqual(['images', 'format', 'size']);
+});

@@ -1,0 +1,129 @@
+import { FailedTaskError } from '../../../nodes/shared/api/errors/errors';
+import { taskState } from '../../../nodes/shared/api/images/task';
+import { failedTask } from '../../../nodes/shared/api/images/task-errors';
+import { imageTaskSchema } from '../../../nodes/shared/api/schemas';
+import { arrange, KEY, shown } from './arrange';
+
+/** The error of a task that the gateway sent so. */
+function failed(task: object): FailedTaskError {
+	const read = imageTaskSchema.parse({ status: 'failed', ...task });
+	expect(taskState(read)).toBe('failed');
+	const error = failedTask(arrange().client, 't', read);
+	expect(error).toBeInstanceOf(FailedTaskError);
+	expect(error.details.taskId).toBe('t');
+	return error;
+}
+
+type Outcome = 'rateLimited' | 'unavailable' | 'inDoubt' | 'refused';
+
+/** What a reader is told; only what the gateway refused is submitted again, by us or by n8n. */
+const OUTCOMES: Record<Outcome, { details: object; title: RegExp; advice: RegExp }> = {
+	rateLimited: {
+		details: { refusal: 'rateLimited', retryable: true },
+		title: /^The gateway refused the image task as one too many/,
+		advice: /^Nothing was made or charged\. Submit the image again later\. /,
+	},
+	unavailable: {
+		details: { refusal: 'unavailable', retryable: true },
+		title: /^The gateway could not take the image task/,
+		advice: /^Nothing was made or charged\. Submit the image again later\. /,
+	},
+	inDoubt: {
+		details: { maybeExecuted: true, retryable: false },
+		title: /^The image task failed/,
+		advice:
+			/^The image may have been made and charged, although .*Check the usage in the gateway’s/,
+	},
+	refused: { details: { retryable: false }, title: /^(The|A) /, advice: /Nothing was made\.$/ },
+};
+
+function expectOutcome(error: FailedTaskError, outcome: Outcome) {
+	const { details, title, advice } = OUTCOMES[outcome];
+	const { refusal, maybeExecuted, retryable } = error.details;
+	expect({ refusal, maybeExecuted, retryable }).toEqual({
+		refusal: undefined,
+		maybeExecuted: undefined,
+		...details,
+	});
+	expect(error.message).toMatch(title);
+	expect(error.details.advice).toMatch(advice);
+}
+
+test.each<[Outcome, statuses: Array<number | undefined>]>([
+	['rateLimited', [429]],
+	['unavailable', [503, 529]],
+	['inDoubt', [408, 500, 501, 502, 504, 520, 599, undefined, 0, 200, 302]],
+	['refused', [400, 401, 402, 403, 404, 405, 409, 413, 422, 451, 499]],
+])('a failed task is %s by its status: %j', (outcome, statuses) => {
+	for (const http_status of statuses) {
+		const error = failed({ http_status, error: { message: 'no luck' } });
+		expectOutcome(error, outcome);
+		const isError = http_status !== undefined && http_status >= 400;
+		expect(error.message).toContain(isError ? `(HTTP ${http_status}): no luck` : ': no luck');
+		expect(error.details.httpStatus).toBe(isError ? http_status : undefined);
+	}
+});
+
+const NO_ACCOUNT = 'No available compatible accounts';
+const STORE = 'failed to store generated image to object storage';
+const CONCURRENCY = 'Concurrency limit exceeded for user, please retry later';
+
+test.each<[Outcome, status: number | undefined, error: object, advice: RegExp]>([
+	['rateLimited', 429, { type: 'rate_limit_error', message: CONCURRENCY }, /limit is reached/],
+	['rateLimited', 429, { code: 'rate_limit_exceeded', message: 'the quota a minute' }, /limit/],
+	['refused', 429, { code: 'insufficient_quota', message: 'used up' }, /Raise or reset the quota/],
+	['refused', 429, { type: 'USAGE_LIMIT_EXCEEDED', message: 'x' }, /Raise or reset the quota/],
+	['refused', 429, { message: 'You exceeded your current quota' }, /Raise or reset the quota/],
+	['refused', 403, { type: 'billing_error', message: 'insufficient balance' }, /^Top up/],
+	['unavailable', 503, { type: 'api_error', message: NO_ACCOUNT }, /No account of the gateway/],
+	['unavailable', 529, { type: 'overloaded_error', message: 'busy' }, /Wait a while/],
+	['inDoubt', 503, { message: 'object storage unavailable' }, /Wait a while/],
+	['inDoubt', 503, { message: 'The image could not be stored' }, /Wait a while/],
+	['inDoubt', 503, { code: 'image_storage_unavailable', message: 'later' }, /Wait a while/],
+	['inDoubt', 503, { type: 'UPLOAD_ERROR', message: 'later' }, /Wait a while/],
+	['unavailable', 503, { message: 'a historical outage, restored soon' }, /Wait a while/],
+	['inDoubt', 502, { type: 'upstream_error', message: STORE }, /outage: try again later/],
+	['inDoubt', 504, { message: 'image task timed out' }, /Shorten the task/],
+	['refused', 404, { type: 'model_not_found', message: 'no account' }, /choose another model/],
+	['refused', 400, { code: 'content_policy_violation', message: 'no' }, /^Change the prompt/],
+	['refused', 400, { type: 'image_generation_user_error', message: 'no' }, /^Change the prompt/],
+	// Without a status, the code or the type stands for one.
+	['rateLimited', undefined, { type: 'rate_limit_error', message: 'wait' }, /limit is reached/],
+	['unavailable', undefined, { code: 'server_is_overloaded', message: 'wait' }, /Wait a while/],
+	['inDoubt', undefined, { type: 'upstream_error', message: 'gone' }, /outage/],
+	['inDoubt', undefined, { type: 'some_error', code: 7, message: 'gone' }, /Check the usage/],
+	['refused', undefined, { code: 422, message: 'no such size' }, /Check the request/],
+	['refused', 200, { type: 'image_generation_user_error', message: 'no' }, /^Change the prompt/],
+])('a failed task is %s by %s and %j', (outcome, http_status, said, advice) => {
+	const inPlaceOfImages = { status: 'completed', http_status: 200, result: { error: said } };
+	const tasks = [{ http_status, error: said }, ...(http_status ? [] : [inPlaceOfImages])];
+	for (const task of tasks) {
+		const error = failed(task);
+		expectOutcome(error, outcome);
+		expect(error.details.advice).toMatch(advice);
+	}
+});
+
+test.each<[string, unknown]>([
+	['out of luck', { type: 'T', message: 'out of luck' }],
+	['out of luck', 'out of luck'],
+	['T', { type: 'T' }],
+	['T', { type: 'T', message: '' }],
+	...[undefined, null, {}, '', { type: '', message: '' }].map((error): [string, unknown] => [
+		'the gateway gave no reason',
+		error,
+	]),
+])('a failed task says why: %s', (reason, error) => {
+	expect(failed({ error }).message).toBe(`The image task failed: ${reason}`);
+});
+
+test('what a failed task says is one line, bounded and without the key', () => {
+	const nasty = `key ${KEY}\r\n${'x'.repeat(5000)}`;
+	for (const http_status of [400, 429, 500]) {
+		const error = failed({ http_status, error: { type: nasty, code: nasty, message: nasty } });
+		expect(shown(error)).not.toContain(KEY);
+		expect(error.message).toMatch(/: key \[API key\] x+…$/);
+		for (const text of [error.message, error.details.type, error.details.code])
+			expect(text?.length).toBeLessThan(700);
+	}
+});

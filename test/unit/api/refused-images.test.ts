@@ -1,0 +1,185 @@
+import {
+	ApiError,
+	CanceledError,
+	FailedTaskError,
+	type ModelAccessError,
+} from '../../../nodes/shared/api/errors/errors';
+import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
+import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
+import { Refusals } from '../../../nodes/shared/api/images/refusals';
+import { submitImageTask } from '../../../nodes/shared/api/images/submit-task';
+import { failedTask } from '../../../nodes/shared/api/images/task-errors';
+import { arrange, fail, failureOf, fault, refusalOf, reply, START } from './arrange';
+
+const submit = async (client: ReturnType<typeof arrange>['client']) =>
+	await submitImageTask(client, 'generations', {});
+
+/** A task that ends so in the background. */
+const task = (http_status: number, message = 'no') => {
+	const status = { task_id: 't', status: 'failed', http_status, error: { message } };
+	return failedTask(arrange().client, 't', status);
+};
+const limited = async (headers = {}) => (await fail([reply(429, '', headers)], submit)).error;
+const unavailable = async (headers = {}) => (await fail([reply(503, '', headers)], submit)).error;
+
+/** Images of a run; chance asks for the longest jitter. */
+function run({ maxWait = 900, ...more }: { maxWait?: number; maxRetries?: number } = {}) {
+	const told: unknown[] = [];
+	const onRetry = (retry: unknown) => told.push(retry);
+	const arranged = arrange([], { chance: () => 1, onRetry, ...more });
+	const queue = new RateLimitQueue(arranged.time, 4);
+	let items = 0;
+	const image = () => {
+		const slot = queue.slot(items++);
+		const refusals = new Refusals({ ...arranged.client, slot }, maxWait * 1000);
+		const submitted: number[] = [];
+		const enter = async () => {
+			await arranged.drive(refusals.waitForSlot());
+			submitted.push((arranged.time.now() - START) / 1000);
+		};
+		/** The gateway refuses it so; then it waits for its place. */
+		const refused = async (error: unknown) => {
+			refusals.note(error);
+			await enter();
+		};
+		return { refusals, slot, enter, refused, submitted };
+	};
+	return { ...arranged, told, image };
+}
+
+describe('An image that the gateway refuses', () => {
+	test('by 429, at once or in the background, waits longer each time, up to Max Wait', async () => {
+		const { image } = run({ maxWait: 60 });
+		const { enter, refused, submitted, refusals } = image();
+		await enter();
+		for (const error of [await limited(), task(429), await limited(), task(429)])
+			await refused(error);
+		expect(submitted).toEqual([0, 2, 6, 14, 30]);
+		// 30 s more are in time, the next ones are not.
+		await refused(await limited());
+		const error = await failureOf(refused(await limited()));
+		expect(submitted.at(-1)).toBe(60);
+		expect(error.details.advice).toMatch(
+			/^The gateway refused this image 6 times within Max Wait \(60 s\)\. Raise the Max Wait option\. Nothing was made or charged\. A queue, concurrency/,
+		);
+		expect(() => refusals.note(new Error('a bug'))).toThrow('a bug');
+	});
+
+	test('has Max Wait from its first submit on, not from the time before', async () => {
+		const { image, time } = run({ maxWait: 20 });
+		const { enter, refused, submitted } = image();
+		await time.advance(3_600_000);
+		await enter();
+		await refused(await limited({ 'retry-after': '20' }));
+		expect(submitted).toEqual([3600, 3620]);
+		await expect(refused(await limited())).rejects.toThrow(ApiError);
+	});
+
+	test('waits for the time that the gateway names, if it is in time', async () => {
+		const { image, told } = run({ maxWait: 60 });
+		const { enter, refused, submitted } = image();
+		await enter();
+		await refused(await limited({ 'retry-after': '40' }));
+		expect(submitted).toEqual([0, 40]);
+		const error = await failureOf(refused(await limited({ 'retry-after': '21' })));
+		expect(error.details.advice).toMatch(/^The gateway refused this image 2 times within Max Wait/);
+		expect(told).toMatchObject([
+			{ waitMs: 40_000, attempt: 1 },
+			{ waitMs: 21_000, attempt: 2 },
+		]);
+	});
+
+	test('by 503 waits 15, 20, then 30 s, as often as Max Retries allows', async () => {
+		const { image } = run({ maxRetries: 5 });
+		const { enter, refused, submitted, slot } = image();
+		await enter();
+		const named = await unavailable({ 'retry-after': '7' });
+		const errors = [await unavailable(), task(503), task(529), await unavailable(), named];
+		for (const error of errors) await refused(error);
+		expect(submitted).toEqual([0, 15, 35, 65, 95, 102]);
+		expect(slot.hasGivenUp).toBe(false);
+		const error = await failureOf(refused(task(503)));
+		expect(error.details.advice).toMatch(/^The gateway refused this image 6 times\. Nothing was/);
+		expect(slot.hasGivenUp).toBe(true);
+	});
+
+	test('by 503 is given up once for all images, until one succeeds', async () => {
+		const { image } = run({ maxRetries: 1 });
+		const [first, second, third] = [image(), image(), image()];
+		for (const { enter } of [first, second, third]) await enter();
+		await first.refused(task(503));
+		await expect(first.refused(task(503))).rejects.toThrow(FailedTaskError);
+		const error = await failureOf(second.refused(task(503)));
+		expect(error.details.advice).toMatch(/^The gateway refused this image once\. Nothing was/);
+		first.slot.release();
+		second.slot.release();
+		// A limit is no reason to give up, and a success shows that there is somebody again.
+		await third.refused(task(429));
+		third.slot.onSucceeded();
+		await third.refused(task(503));
+		expect(third.submitted).toHaveLength(3);
+	});
+
+	test.each([
+		['429 in the background', () => task(429), FailedTaskError],
+		['503 in the background', () => task(503), FailedTaskError],
+		['429 at once', limited, ApiError],
+		['503 at once', unavailable, ApiError],
+	])('by %s: nothing was made, so it has no task ID and may be tried later', async (...row) => {
+		const [, refuse, kind] = row;
+		const { enter, refused } = run({ maxWait: 1, maxRetries: 0 }).image();
+		await enter();
+		const told = await refuse();
+		const error = await failureOf(refused(told));
+		expect(error).toBeInstanceOf(kind);
+		expect(error.message).toBe(told.message);
+		expect(error.details.taskId).toBeUndefined();
+		expect(error.details.maybeExecuted).toBeUndefined();
+		expect(error.details.retryable).toBe(true);
+		expect(error.details.advice.match(/Nothing was made or charged\./g)).toHaveLength(1);
+	});
+
+	test('ends by a cancel, and any other error of the wait is its own', async () => {
+		const { image, cancel, time } = run();
+		const { enter, refusals, slot } = image();
+		await enter();
+		refusals.note(await limited());
+		const waiting = failureOf(refusals.waitForSlot());
+		await time.advance(1000);
+		cancel();
+		expect(await waiting).toBeInstanceOf(CanceledError);
+		const bug = new Error('no clock');
+		slot.acquire = async () => await Promise.reject(bug);
+		const client = { ...arrange().client, slot, signal: undefined };
+		await expect(new Refusals(client, 1).waitForSlot()).rejects.toBe(bug);
+	});
+});
+
+describe('An image is not submitted again', () => {
+	/** Whatever could have been made would be paid for twice. */
+	const poll = async (client: ReturnType<typeof arrange>['client']) =>
+		await pollImageTask(client, 't');
+	const each = (answers: Array<Parameters<typeof reply>>, work: typeof poll | typeof submit) =>
+		answers.map((answer) => async () => (await fail(reply(...answer), work)).error);
+	const lost = async () => (await fail(fault('lost'), submit)).error;
+	const busy = { code: 429, message: 'busy' };
+
+	test.each<[string, Array<() => ModelAccessError | Promise<ModelAccessError>>]>([
+		['a task failed, in doubt', [408, 500, 502, 504].map((status) => () => task(status))],
+		['a task was refused otherwise', [400, 403, 404].map((status) => () => task(status))],
+		['a quota is used up', [() => task(429, 'You exceeded your current quota')]],
+		['storing failed', [() => task(503, 'failed to store the image')]],
+		['a poll fails', each([[429], [503], [529], [200, busy]], poll)],
+		['a submit fails otherwise', each([[400], [401], [500], [502], [202, {}]], submit)],
+		['a submit gets no reply', [lost, () => new CanceledError()]],
+	])('after %s', async (_, failures) => {
+		for (const failure of failures) {
+			const { refusals, enter, slot } = run().image();
+			await enter();
+			const error = await failure();
+			expect(refusalOf(() => refusals.note(error))).toBe(error);
+			// The others do not wait for it.
+			expect(await slot.acquire({ deadline: START })).toBe(true);
+		}
+	});
+});
