@@ -59,6 +59,8 @@ interface QueueEntry {
 
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 30_000;
+/** The shortest time that counts as named. */
+const SHORTEST_ASKED_MS = 1_000;
 
 /**
  * The queue of one run's requests that the gateway may refuse as too many: by 429 or 503 on the
@@ -154,7 +156,8 @@ export class RateLimitQueue {
 	}
 
 	private onRateLimited(entry: QueueEntry, retryAfterMs?: number) {
-		if (retryAfterMs !== undefined) {
+		// A gateway that asks for no wait at all would be asked again and again without a pause.
+		if (retryAfterMs !== undefined && retryAfterMs >= SHORTEST_ASKED_MS) {
 			this.askedUntil = Math.max(this.askedUntil, this.time.now() + retryAfterMs);
 			this.onRefused(entry, retryAfterMs);
 			return;
