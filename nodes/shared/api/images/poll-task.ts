@@ -19,11 +19,24 @@ export async function pollImageTask(
 	acceptedAt?: number,
 ): Promise<PollResult> {
 	try {
-		return await sendWithRetry(client, async () => await pollOnce(client, taskId));
+		return await pollUntilTask(client, taskId);
 	} catch (error) {
 		const unknown = error instanceof ApiError && error.details.httpStatus === 404;
 		throw unknown ? unknownTask(taskId, error, acceptedAt) : withTask(error, taskId);
 	}
+}
+
+/** Replies that are no task and requests that failed share the retries. */
+async function pollUntilTask(client: Client, taskId: string): Promise<PollResult> {
+	let left = client.maxRetries;
+	const onRetry: Client['onRetry'] = (retry) => {
+		left--;
+		client.onRetry?.(retry);
+	};
+	return await sendWithRetry({ ...client, onRetry }, async () => {
+		const attempt = await pollOnce({ ...client, onRetry, maxRetries: left }, taskId);
+		return 'value' in attempt ? attempt : { ...attempt, mayRetry: left > 0 };
+	});
 }
 
 /** A cache on the way must not answer in place of the gateway. */
