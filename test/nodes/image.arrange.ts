@@ -1,6 +1,7 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { pictureBelongsTo, type Gateway, type ImageTask } from '../../gateway';
+import { pictureBelongsTo, type Gateway, type GatewayOptions, type ImageTask } from '../../gateway';
+import { chanceOf } from '../../gateway/faults/catalogue';
 import {
 	readBinary,
 	runWorkflow,
@@ -8,7 +9,14 @@ import {
 	type WorkflowRun,
 } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
-import { imageNode, textNode, type Harness } from './arrange';
+import {
+	generateImage,
+	imageNode,
+	numbered,
+	startHarness,
+	textNode,
+	type Harness,
+} from './arrange';
 
 /** A node of a workflow, its settings as n8n saves them. */
 export type Placed = Pick<Partial<INode>, 'onError' | 'retryOnFail' | 'maxTries'> & {
@@ -149,4 +157,48 @@ export async function expectPictures(
 		prompts.map(() => true),
 	);
 	return files;
+}
+
+interface BatchSettings {
+	options?: IDataObject;
+	/** Seconds of the clock's minute that have passed when it begins. */
+	phase?: number;
+	/** Of the waits that the queue draws. */
+	seed?: number;
+}
+
+/**
+ * Draws images of 40 s at a gateway that checks its limits after the 202.
+ * @returns what became of them, by the gateway's own books
+ */
+export async function drawBatch(
+	count: number,
+	gateway: GatewayOptions,
+	{ options = {}, phase = 0, seed }: BatchSettings = {},
+) {
+	const harness = await startHarness({ backgroundLimits: true, taskSeconds: 40, ...gateway });
+	try {
+		const { time } = harness;
+		await time.advance(phase * 1000);
+		let drawn = 0;
+		if (seed !== undefined) time.chance = () => chanceOf(seed, 'jitter', drawn++);
+		const began = time.now();
+		const ended = await harness.image(
+			generateImage({ prompt: '=Picture {{ $json.n }}', downloadImages: false, options }),
+			{ items: numbered(count), onError: 'continueRegularOutput' },
+		);
+		const { tasks, charges } = harness.gateway;
+		const errors = ended.items.filter(({ json }) => json.error !== undefined);
+		return {
+			seconds: (time.now() - began) / 1000,
+			refused: tasks.filter(({ failure }) => failure).length,
+			charged: charges.length,
+			arrived: ended.items.length - errors.length,
+			prompts: ended.items.map(({ json }) => json.prompt),
+			advice: errors.map(({ json }) => (json.error_details as IDataObject).advice as string),
+			hints: ended.hints.map(({ message }) => message),
+		};
+	} finally {
+		await harness.close();
+	}
 }

@@ -1,66 +1,26 @@
-import type { IDataObject } from 'n8n-workflow';
-import type { GatewayOptions } from '../../gateway';
-import { chanceOf } from '../../gateway/faults/catalogue';
+import { errorReply } from '../../gateway';
 import {
 	generateImage,
 	getTask,
 	numbered,
 	shown,
-	startHarness,
 	submitted,
 	useHarness,
 	waitForTask,
-	type Harness,
 } from './arrange';
-import { runChecked } from './image.arrange';
+import { drawBatch, runChecked } from './image.arrange';
 
 /*
  * Gateways that take each submit with 202 and check their limits afterwards: a refusal is a task
  * that fails with 429, or with 503. A batch has to come through, and nothing is made twice.
  */
 
-const PROMPT = '=Number {{ $json.n }}';
-
-/** What became of a batch, by the gateway's own books. */
-async function batch(
-	count: number,
-	gateway: GatewayOptions,
-	{ options = {}, phase = 0, seed }: { options?: IDataObject; phase?: number; seed?: number } = {},
-) {
-	const harness = await startHarness({ backgroundLimits: true, taskSeconds: 40, ...gateway });
-	try {
-		const { time } = harness;
-		await time.advance(phase * 1000);
-		let drawn = 0;
-		if (seed !== undefined) time.chance = () => chanceOf(seed, 'jitter', drawn++);
-		const began = time.now();
-		const ended = await harness.image(
-			generateImage({ prompt: PROMPT, downloadImages: false, options }),
-			{ items: numbered(count), onError: 'continueRegularOutput' },
-		);
-		const { tasks, charges } = harness.gateway;
-		const errors = ended.items.filter(({ json }) => json.error !== undefined);
-		return {
-			seconds: (time.now() - began) / 1000,
-			refused: tasks.filter(({ failure }) => failure).length,
-			charged: charges.length,
-			arrived: ended.items.length - errors.length,
-			prompts: ended.items.map(({ json }) => json.prompt),
-			advice: errors.map(({ json }) => (json.error_details as IDataObject).advice as string),
-			hints: ended.hints.map(({ message }) => message),
-		};
-	} finally {
-		await harness.close();
-	}
-}
-
 test('8 images of 40 s arrive at one place within 350 s by default options, none made twice', async () => {
-	const { seconds, refused, ...ended } = await batch(8, { places: 1 });
-	console.log({ seconds, refused, ended });
+	const { seconds, refused, ...ended } = await drawBatch(8, { places: 1 });
 	expect(ended).toEqual({
 		arrived: 8,
 		charged: 8,
-		prompts: Array.from({ length: 8 }, (_unused, n) => `Number ${n}`),
+		prompts: Array.from({ length: 8 }, (_unused, n) => `Picture ${n}`),
 		advice: [],
 		hints: [
 			'The gateway took 1 image at a time and refused 9 submits. Set Concurrency to 1 to avoid them.',
@@ -70,33 +30,125 @@ test('8 images of 40 s arrive at one place within 350 s by default options, none
 	expect(refused).toBeLessThanOrEqual(16);
 });
 
-describe('Two requests a minute of the clock', () => {
-	const cases = [0, 7, 20, 31, 45, 59].flatMap((phase) =>
-		[1, 2, 3].map((seed) => [phase, seed] as const),
-	);
+const PHASES = [0, 7, 20, 31, 45, 59];
 
-	test.each(cases)(
-		'let 5 images arrive hardly later than they could: second %i, jitter %i',
-		async (phase, seed) => {
-			const { arrived, charged, seconds, refused } = await batch(
-				5,
-				{ requestsPerClockMinute: 2, taskSeconds: 6 },
-				{ phase, seed },
-			);
-			console.log({ phase, seed, seconds, refused });
-			expect([arrived, charged]).toEqual([5, 5]);
-			// Two go at once, two with the next minute, and one with the minute after.
-			expect(seconds).toBeLessThanOrEqual(120 - phase + 6 + 60);
-			expect(refused).toBeLessThanOrEqual(15);
-		},
-	);
-});
+test.each(PHASES.flatMap((phase) => [1, 2, 3].map((seed) => [phase, seed] as const)))(
+	'5 images arrive by two a minute, within a minute of the least time: second %i, jitter %i',
+	async (phase, seed) => {
+		const limits = { requestsPerClockMinute: 2, taskSeconds: 6 };
+		const { arrived, charged, seconds, refused } = await drawBatch(5, limits, { phase, seed });
+		expect([arrived, charged]).toEqual([5, 5]);
+		// Two go at once, two with the next minute, and one with the minute after.
+		expect(seconds).toBeLessThanOrEqual(120 - phase + 6 + 60);
+		expect(refused).toBeLessThanOrEqual(15);
+	},
+);
 
 test('100 images for which the gateway has nobody are given up within 10 minutes, and cost nothing', async () => {
-	const { seconds, arrived, charged, advice } = await batch(100, { noAccounts: true });
-	console.log({ seconds, a: advice[0], b: advice[99] });
+	const { seconds, arrived, charged, advice } = await drawBatch(100, { noAccounts: true });
 	expect([arrived, charged]).toEqual([0, 0]);
 	expect(seconds).toBeLessThanOrEqual(600);
 	expect(advice).toHaveLength(100);
 	expect(advice.filter((text) => !text.includes('Nothing was made or charged.'))).toEqual([]);
+});
+
+describe('An image that is refused', () => {
+	const harness = useHarness();
+	const endAs = (taskEnd: typeof harness.gateway.settings.taskEnd) =>
+		Object.assign(harness.gateway.settings, { taskEnd });
+
+	test.each(['the task', 'the submit', 'the submit, with Retry-After: 0'])(
+		'by 429 on %s waits until Max Wait',
+		async (where) => {
+			if (where === 'the task') endAs('too many requests');
+			else harness.answer(errorReply(429, where.endsWith('0') ? { retryAfter: 0 } : {}));
+			const options = { maxWait: 100, onTimeout: 'returnTask' };
+			const error = shown(await harness.imageError(generateImage({ options })));
+
+			expect(harness.seconds()).toBeGreaterThan(60);
+			expect(harness.seconds()).toBeLessThanOrEqual(100);
+			expect(harness.gateway.count({ route: 'generations' })).toBeLessThan(9);
+			expect(error.message).toMatch(/HTTP 429/);
+			expect(error.description).toMatch(
+				/^The gateway refused this image \d+ times within Max Wait \(100 s\)\. Raise the Max Wait option\./,
+			);
+			expect(error.context.details).toMatchObject({ http_status: 429, retryable: true });
+			expect(error.context.details).not.toHaveProperty('task_id');
+			expect(error.context).not.toHaveProperty('acceptedTasks');
+		},
+	);
+
+	test('by 429 on the submit comes to its turn, and the run says what to set', async () => {
+		const { items, hints } = await harness.image(
+			generateImage({ prompt: '=Picture {{ $json.n }}', downloadImages: false }),
+			{ items: numbered(6), access: { apiKey: harness.gateway.keys.single } },
+		);
+		expect(items).toHaveLength(6);
+		expect(harness.gateway.charges).toHaveLength(6);
+		expect(hints.map(({ message }) => message)).toEqual([
+			expect.stringMatching(/^The gateway took 1 image at a time and refused \d submits\./),
+		]);
+	});
+
+	test('leaves nothing to resume, and its task IDs in the log alone', async () => {
+		let refusals = 2;
+		endAs(({ prompt }) => (prompt === 'Picture 1' && refusals-- > 0 ? 'line is full' : undefined));
+		harness.gateway.settings.failTask = ({ prompt }) =>
+			prompt === 'Picture 2' ? { httpStatus: 400 } : undefined;
+		const prompt = '=Picture {{ $json.n }}';
+		const ended = await runChecked(
+			harness,
+			[{ name: 'Draw', parameters: generateImage({ prompt, options: { concurrency: 1 } }) }],
+			{
+				items: numbered(3),
+			},
+		);
+
+		const refused = harness.gateway.tasks.filter(({ failure }) => failure?.httpStatus === 429);
+		expect(refused).toHaveLength(2);
+		for (const { id } of refused) {
+			expect(JSON.stringify([ended.data.executionData?.contextData, ended.error])).not.toContain(
+				id,
+			);
+			expect(ended.logs.map(({ message }) => message).join('\n')).toContain(
+				`image task ${id} ended without an image`,
+			);
+		}
+		expect(ended.error?.message).toContain(' – 2 accepted image tasks besides: ');
+	});
+
+	test.each(['line is full', 'no account', 'overloaded'] as const)(
+		'after Wait for Completion was off is told by Task → Wait, and handed on by Task → Get: %s',
+		async (name) => {
+			endAs(name);
+			const { id } = await submitted(harness);
+			await harness.time.advance(1000);
+			const error = shown(await harness.imageError(waitForTask(id)));
+			expect(error.message).toMatch(/^The gateway (refused|could not take) the image task/);
+			expect(error.description).toMatch(
+				/^Nothing was made or charged\. Submit the image again later\./,
+			);
+			expect(error.context.details).toMatchObject({ task_id: id, retryable: true });
+
+			const { items } = await harness.image(getTask(id));
+			expect(items).toMatchObject([
+				{
+					json: { task_id: id, status: 'failed', error: { message: expect.any(String) as string } },
+				},
+			]);
+		},
+	);
+
+	test.each([
+		['No space left to store the image', 1],
+		['No available compatible accounts', 4],
+	])('with 503 and "%s" is submitted %i times', async (message, times) => {
+		harness.gateway.settings.failTask = () => ({ httpStatus: 503, message });
+		const error = shown(await harness.imageError(generateImage()));
+		expect(harness.gateway.tasks).toHaveLength(times);
+		expect(error.context.details?.retryable).toBe(times > 1);
+		expect(error.description).toMatch(
+			times > 1 ? /Nothing was made or charged/ : /may have been made and charged/,
+		);
+	});
 });

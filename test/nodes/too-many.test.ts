@@ -89,7 +89,8 @@ describe('20 responses', () => {
 
 			expect((await ask({ stream })).items).toHaveLength(20);
 			expect(refused).toBeGreaterThan(0);
-			expect(refused).toBeLessThanOrEqual(20);
+			// Each of the first 10 that is too many, and one more as each answer gives a place back.
+			expect(refused).toBeLessThanOrEqual(7 + 20);
 			// Each takes 20 s, and streamed a few seconds more.
 			expect(minutes(began)).toBeLessThanOrEqual((Math.ceil(20 / 3) * 25) / 60);
 		},

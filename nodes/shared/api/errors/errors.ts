@@ -75,9 +75,12 @@ export class ModelAccessError extends Error {
 		});
 	}
 
-	/** The same failure, about no task: the gateway refused the one that it had accepted. */
-	withoutTask(): this {
-		const details = { ...this.details, taskId: undefined };
+	/**
+	 * The same failure, for good and about no task: the gateway refused the one that it had accepted,
+	 * and no other is submitted.
+	 */
+	asFinalRefusal(): this {
+		const details = { ...this.details, taskId: undefined, refusal: undefined };
 		return Reflect.construct(ModelAccessError, [this.message, details], this.constructor) as this;
 	}
 }

@@ -19,7 +19,7 @@ export async function pollImageTask(
 	acceptedAt?: number,
 ): Promise<PollResult> {
 	try {
-		return await sendWithRetry(client, async () => await pollOnce(client, taskId));
+		return await pollUntilTask(client, taskId);
 	} catch (error) {
 		throw isUnknown(error) ? unknownTask(taskId, error, acceptedAt) : withTask(error, taskId);
 	}
@@ -28,6 +28,19 @@ export async function pollImageTask(
 /** A 404 of the gateway itself, not of a wrong path. */
 const isUnknown = (error: unknown): error is ApiError =>
 	error instanceof ApiError && error.details.httpStatus === 404 && error.details.finding !== 'path';
+
+/** Replies that are no task and requests that failed share the retries. */
+async function pollUntilTask(client: Client, taskId: string): Promise<PollResult> {
+	let left = client.maxRetries;
+	const onRetry: Client['onRetry'] = (retry) => {
+		left--;
+		client.onRetry?.(retry);
+	};
+	return await sendWithRetry({ ...client, onRetry }, async () => {
+		const attempt = await pollOnce({ ...client, onRetry, maxRetries: left }, taskId);
+		return 'value' in attempt ? attempt : { ...attempt, mayRetry: left > 0 };
+	});
+}
 
 /** A cache on the way must not answer in place of the gateway. */
 const FRESH = { 'Cache-Control': 'no-cache' };

@@ -89,7 +89,7 @@ export class Refusals {
 			],
 			this.client.optionNames,
 		);
-		return error.withoutTask().with({ advice, retryable: true });
+		return error.asFinalRefusal().with({ advice, retryable: true });
 	}
 }
 
