@@ -55,6 +55,10 @@ export interface GatewaySwitches {
 	retryAfter?: string;
 	/** Overloads get 529 in place of 503. */
 	overload529?: boolean;
+	/** Plain responses that end unfinished come as the text of their event stream. */
+	unfinishedAsEvents?: boolean;
+	/** Streams get 429 and 503 as `response.failed` with status 200, after comment pings. */
+	limitsInStreams?: boolean;
 }
 
 export type SwitchName = keyof GatewaySwitches;
@@ -151,6 +155,8 @@ export const SWITCHES: Record<SwitchName, Switch> = {
 		read: (value) => value,
 	},
 	overload529: flag('Overloads get 529 in place of 503'),
+	unfinishedAsEvents: flag('Plain responses that end unfinished come as the text of a stream'),
+	limitsInStreams: flag('Streams get 429 and 503 as response.failed in a 200, after pings'),
 };
 
 /** The option of a switch: `--task-end` for `taskEnd`. */
@@ -170,6 +176,8 @@ export const realProfile = (): GatewaySwitches => ({
 	plainNotFound: true,
 	wrongKeysPerMinute: 120,
 	requestIds: 'twice',
+	unfinishedAsEvents: true,
+	limitsInStreams: true,
 });
 
 export const PROFILES: Record<ProfileName, () => GatewaySwitches> = { real: realProfile };
