@@ -12,7 +12,7 @@ import { ImageTasks } from './images/tasks';
 import type { ImageTask } from './images/task';
 import type { KeyOptions, GatewaySettings } from './options';
 import { noImagesAtPlatform, refusalsOf } from './refusals';
-import { errorReplyOf, jsonReply, notFoundReply, pageReply } from './reply';
+import { errorReplyOf, failedInLine, jsonReply, notFoundReply, pageReply } from './reply';
 import { requestIdsOf } from './request-ids';
 import { Responses } from './responses/responses';
 import { obeyStatus } from './responses/answer';
@@ -144,8 +144,11 @@ export class Api {
 		try {
 			return await this.handle(route, exchange, holder, body);
 		} catch (error) {
-			if (error instanceof ApiError) return errorReplyOf(this.restated(error));
-			throw error;
+			if (!(error instanceof ApiError)) throw error;
+			const restated = this.restated(error);
+			const streams = route.name === 'responses' && body.kind === 'json' && isStreamed(body.value);
+			const inStream = this.parts.settings.limitsInStreams && streams && isLimit(restated);
+			return inStream ? limitInStream(restated) : errorReplyOf(restated);
 		}
 	}
 
@@ -241,6 +244,16 @@ export class Api {
 		obeyStatus(prompt, record.attempt);
 		return this.tasks.accept(submission, key, { record, now: time.now() });
 	}
+}
+
+const isStreamed = (body: unknown) => (body as { stream?: unknown } | null)?.stream === true;
+
+const isLimit = ({ status }: ApiError) => [429, 503, 529].includes(status);
+
+/** A limit that a stream meets in line. */
+function limitInStream({ status, message }: ApiError): Reply {
+	const code = status === 429 ? 'rate_limit_exceeded' : 'server_is_overloaded';
+	return failedInLine(code, message);
 }
 
 function unknownPath(path: string): string {

@@ -30,3 +30,14 @@ export const notFoundReply = (): Reply => ({
 	headers: { 'Content-Type': 'text/plain' },
 	body: '404 page not found',
 });
+
+/** A stream that fails in line, after comment pings: nothing was made. */
+export const failedInLine = (code: string, message: string): Reply => {
+	const response = { object: 'response', status: 'failed', output: [], error: { code, message } };
+	const failed = JSON.stringify({ type: 'response.failed', response });
+	return {
+		status: 200,
+		headers: { 'Content-Type': 'text/event-stream' },
+		body: `${':\n\n'.repeat(3)}event: response.failed\ndata: ${failed}\n\n`,
+	};
+};

@@ -57,6 +57,10 @@ export interface GatewaySwitches {
 	overload529?: boolean;
 	/** Requests without instructions get the gateway's own, which count 5,333 input tokens. */
 	ownInstructions?: boolean;
+	/** Plain responses that end unfinished come as the text of their event stream. */
+	unfinishedAsEvents?: boolean;
+	/** Streams get 429 and 503 as `response.failed` with status 200, after comment pings. */
+	limitsInStreams?: boolean;
 }
 
 export type SwitchName = keyof GatewaySwitches;
@@ -154,6 +158,8 @@ export const SWITCHES: Record<SwitchName, Switch> = {
 	},
 	overload529: flag('Overloads get 529 in place of 503'),
 	ownInstructions: flag('Requests without instructions count 5,333 input tokens more'),
+	unfinishedAsEvents: flag('Plain responses that end unfinished come as the text of a stream'),
+	limitsInStreams: flag('Streams get 429 and 503 as response.failed in a 200, after pings'),
 };
 
 /** The option of a switch: `--task-end` for `taskEnd`. */
@@ -174,6 +180,8 @@ export const realProfile = (): GatewaySwitches => ({
 	wrongKeysPerMinute: 120,
 	requestIds: 'twice',
 	ownInstructions: true,
+	unfinishedAsEvents: true,
+	limitsInStreams: true,
 });
 
 export const PROFILES: Record<ProfileName, () => GatewaySwitches> = { real: realProfile };

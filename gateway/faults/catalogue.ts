@@ -3,6 +3,7 @@ export { newAuthority, newCertificate, type Authority, type Certificate } from '
 export { chanceOf, pick } from './chance';
 export { freePort, startSniffer, startTlsFront, type Sniffer, type TlsFront } from './elsewhere';
 export { FAULT_GROUPS, findFault } from './groups';
+export { ANSWER_FORM_FAULTS, LIMIT_FAULTS, STREAM_FORM_FAULTS } from './forms';
 export type { FaultSetting, NamedFault } from './named';
 export { scripted, type FaultRule } from './script';
 export {

@@ -1,4 +1,5 @@
 import { ANSWER_FAULTS, ERROR_ANSWER_FAULTS, EXTRA_FAULTS } from './answers';
+import { ANSWER_FORM_FAULTS, LIMIT_FAULTS, STREAM_FORM_FAULTS } from './forms';
 import type { NamedFault } from './named';
 import {
 	CONTRACT_STATUSES,
@@ -35,6 +36,9 @@ export const FAULT_GROUPS: Record<string, readonly NamedFault[]> = {
 	'Errors in a success reply': ERROR_ANSWER_FAULTS,
 	'Success replies with more fields': EXTRA_FAULTS,
 	Streams: STREAM_FAULTS,
+	'Answers in another form': ANSWER_FORM_FAULTS,
+	'Streams in another form': STREAM_FORM_FAULTS,
+	'Limits in a stream': LIMIT_FAULTS,
 };
 
 /** The fault of this name, if the catalogue has one. */

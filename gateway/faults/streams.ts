@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 type StreamEnd = 'end' | 'cut' | 'stall';
 
 /** A stream of responses with other events than the gateway's, or less of them. */
-function streamed(
+export function streamed(
 	name: string,
 	change: (events: string[]) => string[],
 	end: StreamEnd = 'end',

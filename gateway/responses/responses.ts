@@ -83,6 +83,9 @@ export class Responses {
 			this.memory.set(response.id, { key: holder.name, items: remembered });
 		}
 		if (request.stream) return this.streamed(response, answer, outputs, gone);
+		if (this.settings.unfinishedAsEvents && response.status === 'incomplete') {
+			return this.streamed(response, answer, outputs, gone);
+		}
 		await this.think(gone);
 		if (answer.end === 'error') throw new ApiError(500, { message: FAILURE.message });
 		return jsonReply(200, response);

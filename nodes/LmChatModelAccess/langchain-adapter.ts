@@ -1,5 +1,6 @@
 import { sanitizeForMessage } from '../shared/api/errors/sanitize';
-import { asRecord, parseJson } from '../shared/api/http/json';
+import { asRecord } from '../shared/api/http/json';
+import { parseJsonAnswer } from '../shared/api/responses/json-answer';
 import { keepItems, repairRequest, takeItems } from './langchain-content';
 import type { LangChainModel } from './langchain-model';
 
@@ -167,7 +168,7 @@ export function keepStructuredOutput(model: LangChainModel) {
  * @throws {Error} it is no JSON, or does not fit the schema
  */
 async function parseOutput(schema: object, text: string): Promise<unknown> {
-	const parsed = parseJson(text);
+	const parsed = parseJsonAnswer(text);
 	if (parsed === undefined) throw new Error(`Failed to parse. Text: "${sanitizeForMessage(text)}"`);
 	const validate = 'parseAsync' in schema ? schema.parseAsync : undefined;
 	if (typeof validate !== 'function') return parsed;
