@@ -18,7 +18,7 @@ import type {
 	Tool,
 } from './sdk';
 import { toInputItems } from './to-input-items';
-import { toParameters, toRequestTools, toToolChoice } from './tools';
+import { toOutputSchema, toRequestTools, toToolChoice } from './tools';
 
 /** What the node's fields and credential say about the model. */
 export interface ChatModelSettings {
@@ -94,7 +94,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 	 * @param name the schema's name at the gateway; by default the schema's title
 	 */
 	withStructuredOutput(schema: object, name?: string): ModelAccessChatModel {
-		const json = toParameters(schema, 'The wished output');
+		const json = toOutputSchema(schema, 'The wished output');
 		const schemaName = [name, json.title].find(isName) ?? 'answer';
 		const text = { format: { type: 'json_schema', name: schemaName, schema: json } };
 		return new ModelAccessChatModel(this.settings, this.tools, { ...this.bound, text });

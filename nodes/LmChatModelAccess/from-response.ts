@@ -57,7 +57,7 @@ function toToolCall(
 	ids: ReplyIds,
 ): Call {
 	const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
-	const parsed = text.trim() === '' ? {} : parseJson(text);
+	const parsed = readArguments(text);
 	if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
 		throw new InvalidResponseError(
 			`The model called ${sanitizeForMessage(String(name), 100)} with arguments that are not a JSON object: ${sanitizeForMessage(text, 200)}`,
@@ -80,6 +80,14 @@ function toToolCall(
 		toolName: typeof name === 'string' ? name : '',
 		input: JSON.stringify(parsed),
 	};
+}
+
+/** Models without arguments to give write nothing, `null` or `""` in place of `{}`. */
+function readArguments(text: string): unknown {
+	if (text.trim() === '') return {};
+	const parsed = parseJson(text);
+	const isNone = parsed === null || (typeof parsed === 'string' && parsed.trim() === '');
+	return isNone ? {} : parsed;
 }
 
 function readFinishReason(response: ModelResponse, calls: boolean): FinishReason {
