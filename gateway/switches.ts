@@ -57,6 +57,8 @@ export interface GatewaySwitches {
 	overload529?: boolean;
 	/** Requests without instructions get the gateway's own, which count 5,333 input tokens. */
 	ownInstructions?: boolean;
+	/** Nothing is stored: answers have `store: false`, and items are not known by their IDs. */
+	storesNothing?: boolean;
 }
 
 export type SwitchName = keyof GatewaySwitches;
@@ -154,6 +156,7 @@ export const SWITCHES: Record<SwitchName, Switch> = {
 	},
 	overload529: flag('Overloads get 529 in place of 503'),
 	ownInstructions: flag('Requests without instructions count 5,333 input tokens more'),
+	storesNothing: flag('Nothing is stored: a reasoning item without its content gets 404'),
 };
 
 /** The option of a switch: `--task-end` for `taskEnd`. */

@@ -1,6 +1,7 @@
 import { toDataUrl, type ContentPart } from '../shared/api/responses/response-input';
 import { fileType, withExtension } from '../shared/api/file-name';
 import { IMAGE_TYPE_BYTES } from '../shared/api/images/image-type';
+import { toSendableReasoning } from './unstored-reasoning';
 import type { Message, MessageContent } from './sdk';
 
 type Item = Record<string, unknown>;
@@ -25,10 +26,7 @@ export function toInputItems(messages: Message[], keepReasoning: boolean): Item[
 				return toMessageItems(message.role, message.content);
 		}
 	});
-	return withoutRepeatedReasoning(items).filter(
-		({ type, encrypted_content: own }) =>
-			type !== 'reasoning' || keepReasoning || typeof own === 'string',
-	);
+	return toSendableReasoning(withoutRepeatedReasoning(items), keepReasoning);
 }
 
 /** n8n's agent repeats the reasoning before several calls with each of them: it is sent once. */
