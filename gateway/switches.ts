@@ -61,6 +61,8 @@ export interface GatewaySwitches {
 	unfinishedAsEvents?: boolean;
 	/** Streams get 429 and 503 as `response.failed` with status 200, after comment pings. */
 	limitsInStreams?: boolean;
+	/** Nothing is stored: answers have `store: false`, and items are not known by their IDs. */
+	storesNothing?: boolean;
 }
 
 export type SwitchName = keyof GatewaySwitches;
@@ -160,6 +162,7 @@ export const SWITCHES: Record<SwitchName, Switch> = {
 	ownInstructions: flag('Requests without instructions count 5,333 input tokens more'),
 	unfinishedAsEvents: flag('Plain responses that end unfinished come as the text of a stream'),
 	limitsInStreams: flag('Streams get 429 and 503 as response.failed in a 200, after pings'),
+	storesNothing: flag('Nothing is stored: a reasoning item without its content gets 404'),
 };
 
 /** The option of a switch: `--task-end` for `taskEnd`. */

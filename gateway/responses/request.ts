@@ -15,7 +15,8 @@ export type InputItem =
 	| { type: 'message'; role: Role; parts: Part[] }
 	| { type: 'function_call'; callId: string; name: string; arguments: string }
 	| { type: 'function_call_output'; callId: string; output: string }
-	| { type: 'other' };
+	/** @param reference the ID by which the gateway has to know it, for want of its content */
+	| { type: 'other'; reference?: string };
 
 const ROLES = ['user', 'assistant', 'system', 'developer'] as const;
 export type Role = (typeof ROLES)[number];
@@ -188,9 +189,14 @@ function readItem(item: Fields, pixelLimit: number): InputItem {
 			return { type, callId: item.text('call_id'), output: textOf(parts) };
 		}
 		default:
-			if (SILENT.includes(type)) return { type: 'other' };
+			if (SILENT.includes(type)) return { type: 'other', reference: referenceOf(item, type) };
 			throw badField(item.path('type'), `has the unknown value '${type}'`);
 	}
+}
+
+function referenceOf(item: Fields, type: string): string | undefined {
+	const isReference = type === 'item_reference' || type === 'reasoning';
+	return isReference && !item.has('encrypted_content') ? item.string('id') : undefined;
 }
 
 function missing(path: string): never {

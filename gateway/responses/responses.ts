@@ -28,6 +28,13 @@ const DELTAS_BEFORE_FAILURE = 3;
 
 const FAILURE = { code: 'server_error', message: 'The model failed on purpose.' };
 
+/** What a gateway that stores nothing says of a response to go on from. */
+const NO_CONTINUATION = {
+	code: 'continuation_state_unavailable',
+	message:
+		'This conversation can no longer be resumed because its upstream state is unavailable. Start a new conversation to continue.',
+};
+
 interface Memory {
 	key: string;
 	items: InputItem[];
@@ -62,6 +69,7 @@ export class Responses {
 		if (request.functions.length + request.hosted.size > 0) this.access.permit(holder, 'tools');
 		const items = [...this.history(request, holder), ...request.input];
 		checkCalls(items);
+		if (this.settings.storesNothing) refuseReferences(items);
 		obeyStatus(directiveText(request, items), record.attempt);
 		this.access.charge(holder, {
 			credits: 1,
@@ -78,7 +86,7 @@ export class Responses {
 			include: request.include,
 		});
 		const response = this.responseOf(request, items, answer, outputs, id('resp'));
-		if (request.store && response.status !== 'failed') {
+		if (response.store === true && response.status !== 'failed') {
 			const remembered = [...items, ...outputs.flatMap(({ item }) => asInput(item))];
 			this.memory.set(response.id, { key: holder.name, items: remembered });
 		}
@@ -93,6 +101,7 @@ export class Responses {
 
 	private history({ previousResponseId }: ResponseRequest, holder: KeyHolder): InputItem[] {
 		if (previousResponseId === undefined) return [];
+		if (this.settings.storesNothing) throw new ApiError(400, NO_CONTINUATION);
 		const known = this.memory.get(previousResponseId);
 		if (known?.key === holder.name) return known.items;
 		throw badField(
@@ -125,6 +134,7 @@ export class Responses {
 			created_at: seconds(this.time.now()),
 			status,
 			...request.echo,
+			store: request.store && !this.settings.storesNothing,
 			error: failed ? FAILURE : null,
 			incomplete_details: !failed && cut ? { reason: 'max_output_tokens' } : null,
 			output: failed ? [] : outputs.map(({ item }) => item),
@@ -223,6 +233,18 @@ function usageOf(
 		output_tokens_details: { reasoning_tokens },
 		total_tokens: input_tokens + output_tokens,
 	};
+}
+
+/** @throws ApiError 404 an item stands for one that was never stored */
+function refuseReferences(items: InputItem[]) {
+	for (const item of items) {
+		if (item.type !== 'other' || item.reference === undefined) continue;
+		throw new ApiError(404, {
+			type: 'invalid_request_error',
+			message: `Item with id '${item.reference}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+			param: 'input',
+		});
+	}
 }
 
 function itemTokens(item: InputItem): number {

@@ -18,7 +18,8 @@ import type {
 	Tool,
 } from './sdk';
 import { toInputItems } from './to-input-items';
-import { toParameters, toRequestTools, toToolChoice } from './tools';
+import { markRefused, sendForContent, wantsContent } from './unstored-reasoning';
+import { toOutputSchema, toRequestTools, toToolChoice } from './tools';
 
 /** What the node's fields and credential say about the model. */
 export interface ChatModelSettings {
@@ -94,7 +95,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 	 * @param name the schema's name at the gateway; by default the schema's title
 	 */
 	withStructuredOutput(schema: object, name?: string): ModelAccessChatModel {
-		const json = toParameters(schema, 'The wished output');
+		const json = toOutputSchema(schema, 'The wished output');
 		const schemaName = [name, json.title].find(isName) ?? 'answer';
 		const text = { format: { type: 'json_schema', name: schemaName, schema: json } };
 		return new ModelAccessChatModel(this.settings, this.tools, { ...this.bound, text });
@@ -169,9 +170,14 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 		const stop = joinSignals([settings.canceled, config.abortSignal, config.signal, ...signals]);
 		try {
 			const body = this.toBody(messages, config);
-			const created = await send(settings.client(stop.signal), body);
-			settings.onAnswer?.(created, body);
-			return { created, content: fromResponse(created) };
+			const sendOnce = async (given: Record<string, unknown>) =>
+				await send(settings.client(stop.signal), given);
+			const { created, sent, refused } = wantsContent(messages)
+				? await sendForContent(body, sendOnce)
+				: { created: await sendOnce(body), sent: body, refused: false };
+			settings.onAnswer?.(created, sent);
+			const content = fromResponse(created);
+			return { created, content: refused ? markRefused(content) : content };
 		} catch (error) {
 			throw settings.toError(error);
 		} finally {

@@ -6,6 +6,7 @@ import type { CreatedResponse } from '../shared/api/responses/created-response';
 import { getIncompleteReason } from '../shared/api/responses/incomplete';
 import { getSpokenText, getReasoningSummaries } from '../shared/api/responses/response-output';
 import type { ModelResponse } from '../shared/api/schemas';
+import { markReasoning } from './unstored-reasoning';
 import type { FinishReason, MessageContent, TokenUsage } from './sdk';
 
 type Item = ModelResponse['output'][number];
@@ -17,7 +18,7 @@ export interface AnswerContent {
 	text: string;
 	/** Summaries of the model's reasoning. */
 	reasoning: string;
-	/** Items other than messages and function calls, unchanged. */
+	/** Items other than messages and function calls, as `markReasoning` makes them. */
 	items: Item[];
 	calls: Call[];
 	finishReason: FinishReason;
@@ -41,7 +42,7 @@ export function fromResponse({ response, ...ids }: CreatedResponse): AnswerConte
 			.flatMap(getReasoningSummaries)
 			.filter((text) => text !== '')
 			.join('\n\n'),
-		items: output.filter((item) => item.type !== 'message' && !isCall(item)),
+		items: markReasoning(response).filter((item) => item.type !== 'message' && !isCall(item)),
 		calls,
 		finishReason: readFinishReason(response, calls.length > 0),
 		usage: readUsage(response),
@@ -57,7 +58,7 @@ function toToolCall(
 	ids: ReplyIds,
 ): Call {
 	const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
-	const parsed = text.trim() === '' ? {} : parseJson(text);
+	const parsed = readArguments(text);
 	if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
 		throw new InvalidResponseError(
 			`The model called ${sanitizeForMessage(String(name), 100)} with arguments that are not a JSON object: ${sanitizeForMessage(text, 200)}`,
@@ -80,6 +81,14 @@ function toToolCall(
 		toolName: typeof name === 'string' ? name : '',
 		input: JSON.stringify(parsed),
 	};
+}
+
+/** Models without arguments to give write nothing, `null` or `""` in place of `{}`. */
+function readArguments(text: string): unknown {
+	if (text.trim() === '') return {};
+	const parsed = parseJson(text);
+	const isNone = parsed === null || (typeof parsed === 'string' && parsed.trim() === '');
+	return isNone ? {} : parsed;
 }
 
 function readFinishReason(response: ModelResponse, calls: boolean): FinishReason {

@@ -1,4 +1,7 @@
 import { toDataUrl, type ContentPart } from '../shared/api/responses/response-input';
+import { fileType, withExtension } from '../shared/api/file-name';
+import { IMAGE_TYPE_BYTES } from '../shared/api/images/image-type';
+import { toSendableReasoning } from './unstored-reasoning';
 import type { Message, MessageContent } from './sdk';
 
 type Item = Record<string, unknown>;
@@ -23,10 +26,7 @@ export function toInputItems(messages: Message[], keepReasoning: boolean): Item[
 				return toMessageItems(message.role, message.content);
 		}
 	});
-	return withoutRepeatedReasoning(items).filter(
-		({ type, encrypted_content: own }) =>
-			type !== 'reasoning' || keepReasoning || typeof own === 'string',
-	);
+	return toSendableReasoning(withoutRepeatedReasoning(items), keepReasoning);
 }
 
 /** n8n's agent repeats the reasoning before several calls with each of them: it is sent once. */
@@ -125,7 +125,7 @@ function toFilePart({ mediaType = UNKNOWN_TYPE, data, providerMetadata = {} }: F
 	if (url !== undefined) return { type: 'input_file', file_url: url };
 	return {
 		type: 'input_file',
-		filename: filename ?? name ?? `file.${getExtension(mediaType)}`,
+		filename: getFileName(filename ?? name, mediaType, data),
 		file_data: asDataUrl(mediaType, data),
 	};
 }
@@ -134,6 +134,20 @@ function asDataUrl(mediaType: string, data: string | Uint8Array): string {
 	if (typeof data === 'string' && data.startsWith('data:')) return data;
 	const base64 = typeof data === 'string' ? data : Buffer.from(data).toString('base64');
 	return toDataUrl(base64, mediaType);
+}
+
+/** Gateways go by the extension, so it follows the bytes where these say it. */
+function getFileName(given: unknown, mediaType: string, data: string | Uint8Array): string {
+	const name = typeof given === 'string' && given !== '' ? given : undefined;
+	const byBytes = fileType(firstBytes(data))?.extension;
+	if (byBytes !== undefined) return withExtension(name ?? 'file', byBytes);
+	return name ?? `file.${getExtension(mediaType)}`;
+}
+
+function firstBytes(data: string | Uint8Array): Uint8Array {
+	if (typeof data !== 'string') return data.subarray(0, IMAGE_TYPE_BYTES);
+	const start = data.startsWith('data:') ? data.indexOf(',') + 1 : 0;
+	return Buffer.from(data.slice(start, start + 2 * IMAGE_TYPE_BYTES), 'base64');
 }
 
 const getExtension = (mediaType: string) =>

@@ -3,6 +3,7 @@ import { zodToJsonSchema } from 'zod-to-json-schema';
 import { parseToolChoice } from '../shared/api/responses/tool-choice';
 import { ValidationError } from '../shared/api/errors/errors';
 import type { Tool } from './sdk';
+import { fromZod4 } from './zod4';
 
 export type FunctionTool = Extract<Tool, { type: 'function' }>;
 
@@ -36,26 +37,61 @@ export function toRequestTools(tools: Tool[]): Array<Record<string, unknown>> {
  */
 export function toParameters(schema: unknown, field: string): Record<string, unknown> {
 	const { properties = {}, ...rest } = toJsonSchema(schema, field);
-	const parameters: Record<string, unknown> = { ...rest, type: 'object', properties };
-	delete parameters.$schema;
-	return parameters;
+	if (rest.type !== undefined && rest.type !== 'object') {
+		throw new ValidationError(
+			field,
+			'has parameters that are not an object',
+			'A function takes an object. Describe one, with the value in a field of it.',
+		);
+	}
+	return { ...rest, type: 'object', properties };
 }
+
+/**
+ * Makes the JSON Schema of an answer, which may be a list or a union.
+ * @param schema as for `toParameters`
+ * @throws {ValidationError} it is neither JSON Schema nor a schema of zod
+ */
+export function toOutputSchema(schema: unknown, field: string): Record<string, unknown> {
+	const json = toJsonSchema(schema, field);
+	return SAYS_KIND.some((name) => name in json)
+		? json
+		: { type: 'object', properties: {}, ...json };
+}
+
+/** What says which values fit; a schema with none of it is that of an object. */
+const SAYS_KIND = ['type', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', '$ref'];
 
 function toJsonSchema(schema: unknown, field: string): Record<string, unknown> {
 	if (typeof schema !== 'object' || schema === null) return {};
-	if ('toJSONSchema' in schema && typeof schema.toJSONSchema === 'function') {
-		return schema.toJSONSchema() as Record<string, unknown>;
-	}
 	const { _def: definition } = schema as { _def?: { typeName?: unknown } };
-	if (definition?.typeName !== undefined) {
-		return { ...zodToJsonSchema(schema as ZodSchema, { $refStrategy: 'none' }) };
-	}
-	if (definition === undefined && !('_zod' in schema)) return schema as Record<string, unknown>;
+	const json = isZod4(schema) ? readZod4(schema) : readZod3(schema, definition?.typeName);
+	if (json) return withoutDialect(json);
 	throw new ValidationError(
 		field,
 		'describes its parameters in a way that is not known here',
 		'Describe them by JSON Schema, or update the Model Access nodes.',
 	);
+}
+
+function withoutDialect(json: Record<string, unknown>): Record<string, unknown> {
+	return Object.fromEntries(Object.entries(json).filter(([name]) => name !== '$schema'));
+}
+
+const isZod4 = (schema: object) => '_zod' in schema || 'toJSONSchema' in schema;
+
+function readZod4(schema: object): Record<string, unknown> | undefined {
+	if ('toJSONSchema' in schema && typeof schema.toJSONSchema === 'function') {
+		return schema.toJSONSchema() as Record<string, unknown>;
+	}
+	return fromZod4(schema);
+}
+
+function readZod3(schema: object, typeName: unknown): Record<string, unknown> | undefined {
+	if (typeName !== undefined) {
+		return { ...zodToJsonSchema(schema as ZodSchema, { $refStrategy: 'none' }) };
+	}
+	return '_def' in schema ? undefined : (schema as Record<string, unknown>);
 }
 
 /**

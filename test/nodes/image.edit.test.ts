@@ -72,10 +72,10 @@ describe('The form of an edit', () => {
 			items: [{ json: {}, binary }],
 		});
 		expect(sentFiles()).toEqual([
-			['image[]', 'photo.png', 'image/jpeg', hash(JPEG)],
+			['image[]', 'photo.jpg', 'image/jpeg', hash(JPEG)],
 			['image[]', 'a.png', 'image/png', hash(RED)],
 			['image[]', 'c.webp', 'image/webp', hash(WEBP)],
-			['image[]', 'd', 'image/gif', hash(GIF)],
+			['image[]', 'd.gif', 'image/gif', hash(GIF)],
 			['mask', 'hole.png', 'image/png', hash(MASK)],
 		]);
 		const prompt = 'Rather this';

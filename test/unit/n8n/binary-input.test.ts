@@ -68,7 +68,7 @@ describe('A file of an item', () => {
 	test('in memory is read whole, its type by its bytes', async () => {
 		const data = inMemory(PNG, { fileName: 'a.txt', mimeType: 'text/plain' });
 		const file = await readInputFile(contextWith({ data }).context, 0, 'data', FIELD);
-		expect(file).toMatchObject({ name: 'a.txt', mimeType: 'image/png' });
+		expect(file).toMatchObject({ name: 'a.png', mimeType: 'image/png' });
 		expect(file.bytes.type).toBe('image/png');
 		expect(await bytesOf(file.bytes)).toEqual(PNG);
 		expect(await dataUrl(file)).toBe(`data:image/png;base64,${PNG.toString('base64')}`);
@@ -93,7 +93,7 @@ describe('A file of an item', () => {
 		['that of its bytes', { fileExtension: 'txt' }, PNG, 'file.png', 'image/png'],
 		['that of its extension', CSV, 'a,b', 'file.csv', 'text/csv'],
 		['a general one', UNKNOWN, '??', 'file.bin', 'application/octet-stream'],
-		['a general one, of a known kind', TEXT, '%PDF-1.7', 'file.bin', 'application/pdf'],
+		['that of its bytes, which are no image', TEXT, '%PDF-1.7', 'file.pdf', 'application/pdf'],
 	])('has a name: %s', async (_name, given, bytes, name, mimeType) => {
 		const { context } = contextWith({ data: inMemory(Buffer.from(bytes), given) });
 		expect(await readInputFile(context, 0, 'data', FIELD)).toMatchObject({ name, mimeType });

@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import { ValidationError } from '../../api/errors/errors';
 import { toDataUrl } from '../../api/responses/response-input';
+import { fileType, withExtension } from '../../api/file-name';
 import { IMAGE_TYPE_BYTES, imageType, type ImageType } from '../../api/images/image-type';
 import { findFile, referenceName, type BinaryReference } from './binary-reference';
 
@@ -42,9 +43,10 @@ export async function readInputFile(
 	}
 	const start = new Uint8Array(await bytes.slice(0, IMAGE_TYPE_BYTES).arrayBuffer());
 	const image = imageType(start);
-	const mimeType = getMimeType(start, image, stored.mimeType);
+	const type = fileType(start);
+	const mimeType = type?.mimeType ?? (stored.mimeType || 'application/octet-stream');
 	return {
-		name: stored.fileName ?? `file.${image?.extension ?? stored.fileExtension ?? 'bin'}`,
+		name: getName(stored, type?.extension),
 		mimeType,
 		bytes: bytes.slice(0, bytes.size, mimeType),
 		image,
@@ -57,11 +59,12 @@ export async function dataUrl({ bytes, mimeType }: InputFile): Promise<string> {
 	return toDataUrl(Buffer.from(await bytes.arrayBuffer()).toString('base64'), mimeType);
 }
 
-/** The type by which a file is sent: its bytes', the item's, or the general one. */
-function getMimeType(start: Uint8Array, image: ImageType | undefined, said: string): string {
-	if (image) return image.mimeType;
-	if (String.fromCharCode(...start.subarray(0, 5)) === '%PDF-') return 'application/pdf';
-	return said || 'application/octet-stream';
+/** @param byBytes the extension that the bytes say */
+function getName({ fileName, fileExtension }: IBinaryData, byBytes?: string): string {
+	if (byBytes !== undefined) return withExtension(fileName || 'file', byBytes);
+	if (!fileName) return `file.${fileExtension ?? 'bin'}`;
+	const isComplete = fileExtension === undefined || /\.\w{1,8}$/.test(fileName);
+	return isComplete ? fileName : `${fileName}.${fileExtension}`;
 }
 
 async function read(

@@ -1,0 +1,102 @@
+import { z } from 'zod/v4';
+import { toOutputSchema, toRequestTools } from '../../nodes/LmChatModelAccess/tools';
+import { fromZod4 } from '../../nodes/LmChatModelAccess/zod4';
+
+/** As JSON Schema has it, without what only says which draft it is. */
+const expected = (schema: z.ZodType) => {
+	const json = z.toJSONSchema(schema, { io: 'input' });
+	return { ...json, $schema: undefined };
+};
+
+const node = z.object({
+	name: z.string(),
+	get children() {
+		return z.array(node).optional();
+	},
+});
+
+test('a tool with a schema of zod 4 has its parameters', () => {
+	const inputSchema = z.object({
+		city: z.string().describe('Where'),
+		days: z.number().int().min(1).max(7).optional(),
+		units: z.enum(['metric', 'imperial']).default('metric'),
+	});
+	const tool = { type: 'function', name: 'weather', inputSchema } as never;
+	expect(toRequestTools([tool])[0]?.parameters).toEqual({
+		type: 'object',
+		properties: {
+			city: { type: 'string', description: 'Where' },
+			days: { type: 'integer', minimum: 1, maximum: 7 },
+			units: { type: 'string', enum: ['metric', 'imperial'], default: 'metric' },
+		},
+		required: ['city'],
+		additionalProperties: false,
+	});
+});
+
+test.each<[string, z.ZodType]>([
+	['texts', z.string().min(1).max(9)],
+	['texts of a form', z.union([z.email(), z.uuid(), z.iso.datetime()])],
+	['numbers', z.tuple([z.number().gt(1).lt(2), z.number().multipleOf(5)])],
+	['truths, nothing and anything', z.union([z.boolean(), z.null(), z.any(), z.unknown()])],
+	['lists', z.array(z.string()).min(1).max(3)],
+	['choices', z.union([z.literal('a'), z.literal([1, 2]), z.enum({ A: 'a', B: 'b' })])],
+	['what may be null', z.nullable(z.string())],
+	['what has a default', z.prefault(z.string(), 'a')],
+	['both of two', z.intersection(z.looseObject({}), z.looseObject({ a: z.string() }))],
+	['records', z.record(z.string(), z.number())],
+	['what is changed afterwards', z.string().transform(Number)],
+])('a schema of zod 4 says what zod itself says: %s', (_name, schema) => {
+	const loose = (json: unknown) =>
+		JSON.stringify(json).replace(
+			/,"(pattern|additionalProperties)":("(\\.|[^"])*"|false|\{\})/g,
+			'',
+		);
+	const sorted = (json: unknown) => JSON.parse(loose(json)) as unknown;
+	const found = sorted(fromZod4(schema));
+	if (_name === 'numbers')
+		expect(found).toMatchObject({ prefixItems: expected(schema).prefixItems });
+	else expect(found).toEqual(sorted(expected(schema)));
+});
+
+test('a schema of zod 4 that holds itself is written down once', () => {
+	expect(fromZod4(node)).toMatchObject({
+		properties: { name: { type: 'string' }, children: { type: 'array', items: {} } },
+		required: ['name'],
+	});
+	const list: z.ZodType = z.lazy(() => z.array(list));
+	expect(fromZod4(list)).toEqual({ type: 'array', items: {} });
+});
+
+test.each([
+	['zod 4', z.map(z.string(), z.string())],
+	['no kind', { _zod: { def: {} } }],
+])(
+	'a schema of %s that JSON cannot say is refused by the name of its tool',
+	(_name, inputSchema) => {
+		const tool = { type: 'function', name: 'weather', inputSchema } as never;
+		expect(() => toRequestTools([tool])).toThrow(
+			'Tool "weather" describes its parameters in a way',
+		);
+	},
+);
+
+test.each([
+	['a list', { type: 'array', items: { type: 'string' } }],
+	['zod’s list', z.array(z.string())],
+])('a tool whose parameters are %s is refused', (_name, inputSchema) => {
+	const tool = { type: 'function', name: 'weather', inputSchema } as never;
+	expect(() => toRequestTools([tool])).toThrow(
+		'Tool "weather" has parameters that are not an object',
+	);
+});
+
+const NUMBERS = { type: 'array', items: { type: 'number' } };
+test.each<[string, unknown, object]>([
+	['a list', NUMBERS, NUMBERS],
+	['a list of zod', z.array(z.number()), NUMBERS],
+	['a union', { anyOf: [NUMBERS, { type: 'null' }] }, { anyOf: [NUMBERS, { type: 'null' }] }],
+	['nothing', {}, { type: 'object', properties: {} }],
+])('a wished output that is %s at its root is sent as it is', (_name, schema, sent) => {
+	expect(toOutputSchema(schema, 'Output')).toEqual(sent);
+});
