@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { prompts, type Done, type Job } from './jobs';
 import { installedPackage, loadingTime, OTHER_PACKAGES } from './packages';
-import type { Needs } from './process-needs';
+import { pause, type Needs } from './process-needs';
 import { middleOf, short, times, type CaseResult, type Goal, type Line } from './results';
-import type { Service } from './service';
+import type { BackgroundLimits, Counts, Service } from './service';
 import type { BenchStage } from './stage';
 import { streamingWorkflows } from './workflows';
 import { done } from './worker';
@@ -24,7 +24,8 @@ export interface Bench {
 	say: (text: string) => void;
 }
 
-type Case = (bench: Bench) => Promise<CaseResult>;
+/** Most cases have one table. */
+type Case = (bench: Bench) => Promise<CaseResult | CaseResult[]>;
 /** One run of a contender: a value for each column. */
 type Contender = { who: string; once?: boolean; run: () => Promise<Record<string, number>> };
 
@@ -159,6 +160,116 @@ const limited: Case = async (bench) => {
 		],
 	};
 };
+
+/** Run time of a task in the case of background limits, seconds. */
+const LONG_TASK_S = 40;
+const SUBMITS = 'submits';
+const REFUSED = 'refused tasks';
+const OVER = 'over the least (s)';
+const MINUTE_MS = 60_000;
+const AGAIN = 'refused images again after 30 s, built by an expert';
+const AGAIN_ONE_BY_ONE = `HTTP Request, Wait, IF; one at a time, ${AGAIN}`;
+const AGAIN_AT_ONCE = `HTTP Request, Wait, IF; all at once, ${AGAIN}`;
+
+/** A workflow at a gateway that checks its limits after it accepted a submit. */
+async function inBackground(
+	{ service, stage }: Bench,
+	{ workflow, images, limits }: { workflow: string; images: number; limits: BackgroundLimits },
+): Promise<{ needs: Needs; seen: Counts }> {
+	const plan = { taskSeconds: LONG_TASK_S, backgroundLimits: limits };
+	await service.ask({ wish: 'behave', plan });
+	const { needs, items } = await stage!.run(workflow, prompts(images));
+	const seen = await service.ask({ wish: 'count' });
+	expectCount('Pictures', items, images);
+	expectCount('Charges', seen.charged, images);
+	expectCount('Images charged twice', seen.chargedTwice, 0);
+	expectCount('Downloads', seen.downloads, images);
+	return { needs, seen };
+}
+
+const ofBackground = (needs: Needs, seen: Counts) => ({
+	...inSeconds(needs),
+	[SUBMITS]: seen.submits,
+	[REFUSED]: seen.refusedTasks,
+});
+
+const arrived = (images: number): Goal => ({
+	goal: 'all arrive, none lost or charged twice',
+	found: `${images} of ${images}`,
+	met: true,
+});
+
+const ONE_PLACE_IMAGES = 8;
+
+async function onePlace(bench: Bench): Promise<CaseResult> {
+	const run = (workflow: string) => async () => {
+		const work = { workflow, images: ONE_PLACE_IMAGES, limits: { places: 1 } };
+		const { needs, seen } = await inBackground(bench, work);
+		return ofBackground(needs, seen);
+	};
+	const lines = await inTurn({ ...bench, rounds: 1 }, [
+		{ who: OURS, run: run('backgroundOurs') },
+		{ who: AGAIN_ONE_BY_ONE, run: run('backgroundOneByOne') },
+	]);
+	const least = ONE_PLACE_IMAGES * LONG_TASK_S;
+	return {
+		name: `${ONE_PLACE_IMAGES} images, tasks of ${LONG_TASK_S} s, one at work at once, limits checked in the background`,
+		limit: `${least} s: ${ONE_PLACE_IMAGES} tasks of ${LONG_TASK_S} s, one after the other`,
+		lines,
+		goals: [
+			arrived(ONE_PLACE_IMAGES),
+			atMost('ours ≤ limit + 30 s', middleOf({ lines }, OURS, WALL), least + 30, 's'),
+			atMost('ours: refused tasks ≤ 16', middleOf({ lines }, OURS, REFUSED), 16, 'tasks'),
+		],
+	};
+}
+
+const MINUTE_IMAGES = 5;
+const A_MINUTE = 2;
+
+/** Seconds from the first submit until the last image can be done. */
+function leastSeconds(firstSubmit: number): number {
+	const lastMinute = Math.floor(firstSubmit / MINUTE_MS) + Math.ceil(MINUTE_IMAGES / A_MINUTE) - 1;
+	return (lastMinute * MINUTE_MS - firstSubmit) / 1000 + LONG_TASK_S;
+}
+
+async function twoAMinute(bench: Bench): Promise<CaseResult> {
+	let lastSubmit = 0;
+	const run = (workflow: string) => async () => {
+		// The submits of the contender before count in their minute.
+		const freshAt = (Math.floor(lastSubmit / MINUTE_MS) + 1) * MINUTE_MS;
+		await pause(Math.max(0, freshAt - Date.now()));
+		const limits = { requestsPerClockMinute: A_MINUTE };
+		const work = { workflow, images: MINUTE_IMAGES, limits };
+		const { needs, seen } = await inBackground(bench, work);
+		lastSubmit = Math.max(...seen.submittedAt);
+		const least = leastSeconds(Math.min(...seen.submittedAt));
+		return {
+			...ofBackground(needs, seen),
+			'the least (s)': least,
+			[OVER]: needs.ms / 1000 - least,
+		};
+	};
+	const lines = await inTurn({ ...bench, rounds: 1 }, [
+		{ who: OURS, run: run('backgroundOurs') },
+		{ who: AGAIN_AT_ONCE, run: run('backgroundAllAtOnce') },
+		{ who: AGAIN_ONE_BY_ONE, run: run('backgroundOneByOne') },
+	]);
+	return {
+		name: `${MINUTE_IMAGES} images, tasks of ${LONG_TASK_S} s, ${A_MINUTE} requests a minute of the clock, limits checked in the background`,
+		limit: `the least: until the third minute of the clock begins, and a task of ${LONG_TASK_S} s. It depends on the second of the first submit`,
+		lines,
+		// Each starts at another second of the minute.
+		alike: false,
+		goals: [
+			arrived(MINUTE_IMAGES),
+			atMost('ours ≤ the least + 60 s', middleOf({ lines }, OURS, OVER), 60, 's over'),
+			atMost('ours: refused tasks ≤ 15', middleOf({ lines }, OURS, REFUSED), 15, 'tasks'),
+		],
+	};
+}
+
+const backgroundLimits: Case = async (bench) => [await onePlace(bench), await twoAMinute(bench)];
 
 const polls: Case = async (bench) => {
 	const seconds = [1, 2, 3, 4, 6, 9, 10, 15, 30, 60, 120];
@@ -509,6 +620,7 @@ const growth: Case = async (bench) => {
 export const CASES: Record<string, { run: Case; quick: boolean }> = {
 	images: { run: images, quick: true },
 	limited: { run: limited, quick: false },
+	'background-limits': { run: backgroundLimits, quick: false },
 	polls: { run: polls, quick: true },
 	downloads: { run: downloads, quick: true },
 	answers: { run: answers, quick: true },

@@ -1,7 +1,16 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Pool } from 'undici';
-import { drawPicture, startGateway, type Gateway, type StorageExchange } from '../gateway';
+import {
+	drawPicture,
+	startGateway,
+	type Gateway,
+	type GatewaySwitches,
+	type StorageExchange,
+} from '../gateway';
+
+/** Limits that the gateway checks after it accepted a submit. */
+export type BackgroundLimits = Pick<GatewaySwitches, 'places' | 'requestsPerClockMinute'>;
 
 /** How the gateway behaves in a case; what is left out is as in `PLAIN`. */
 export interface ServicePlan {
@@ -15,6 +24,8 @@ export interface ServicePlan {
 	deltas?: number;
 	/** `Retry-After` of submits and polls, in seconds. */
 	retryAfter?: number;
+	/** If set, every submit gets 202, and a task over the limit fails with 429. */
+	backgroundLimits?: BackgroundLimits;
 }
 
 /** What the gateway has seen since it was last told how to behave. */
@@ -27,6 +38,14 @@ export interface Counts {
 	accepted: number;
 	/** Prompts of which more than one task was made. */
 	doubled: number;
+	/** Tasks that failed without a charge. */
+	refusedTasks: number;
+	/** Tasks that were charged. */
+	charged: number;
+	/** Prompts for which more than one task was charged. */
+	chargedTwice: number;
+	/** When each submit came, in milliseconds since the Unix epoch. */
+	submittedAt: number[];
 	polls: number;
 	responses: number;
 	downloads: number;
@@ -123,6 +142,10 @@ async function serve() {
 		written = undefined;
 		gateway.settings.taskSeconds = wanted.taskSeconds ?? 6;
 		gateway.settings.responseMs = wanted.responseMs ?? 0;
+		const { backgroundLimits: limits } = wanted;
+		gateway.settings.backgroundLimits = limits !== undefined;
+		gateway.settings.places = limits?.places;
+		gateway.settings.requestsPerClockMinute = limits?.requestsPerClockMinute;
 		if (wanted.deltas !== undefined) written = await streamOf(gateway, wanted.deltas);
 		plan = wanted;
 		seen.requests = gateway.requests.length;
@@ -136,12 +159,18 @@ async function serve() {
 		const of = (route: string) => requests.filter((request) => request.route === route);
 		const submits = [...of('generations'), ...of('edits')];
 		const prompts = gateway.tasks.slice(seen.tasks).map(({ request }) => request.prompt);
+		const outcomes = gateway.outcomes.slice(seen.tasks);
+		const charged = outcomes.filter((outcome) => outcome.charged).map(({ prompt }) => prompt);
 		return {
 			requests: requests.length,
 			submits: submits.length,
 			refused: submits.filter(({ status }) => status === 429).length,
 			accepted: prompts.length,
 			doubled: prompts.length - new Set(prompts).size,
+			refusedTasks: outcomes.filter(({ refused }) => refused).length,
+			charged: charged.length,
+			chargedTwice: charged.length - new Set(charged).size,
+			submittedAt: submits.map(({ startedAt }) => startedAt),
 			polls: of('task').length,
 			responses: of('responses').length,
 			downloads: gateway.storageRequests.length - seen.downloads,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { ServiceAnswer, ServiceWish } from './service-process';
 
-export type { Counts, FinishedTask, ServicePlan } from './service-process';
+export type { BackgroundLimits, Counts, FinishedTask, ServicePlan } from './service-process';
 
 /** The built-in gateway in a process of its own, so that what it needs is not counted. */
 export class Service {

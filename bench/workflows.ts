@@ -160,12 +160,12 @@ export function measuredWorkflows({ baseUrl, marks }: Places): Record<string, Wo
 		return connected(id, nodes, chainOf(nodes.map(({ name }) => name)));
 	};
 
-	const submit = (credential = BEARER) =>
+	const submit = (credential = BEARER, prompt = '$json.prompt') =>
 		http(
 			'Submit',
 			posted(
 				`${baseUrl}/images/generations/async`,
-				`={{ JSON.stringify({ model: "${IMAGE_MODEL}", prompt: $json.prompt }) }}`,
+				`={{ JSON.stringify({ model: "${IMAGE_MODEL}", prompt: ${prompt} }) }}`,
 			),
 			credential,
 		);
@@ -199,6 +199,30 @@ export function measuredWorkflows({ baseUrl, marks }: Places): Record<string, Wo
 				['Download', 'Each'],
 			],
 		);
+
+	/*
+	 * A task that ends with 429 is submitted again after half a minute. n8n takes the branch of the
+	 * node that lies further left first: refused images do not wait for those at work.
+	 */
+	const again = (from: string) => [
+		submit(BEARER, `$('${from}').item.json.prompt`),
+		wait('Later', 30),
+		wait('Wait', 3),
+		poll(),
+		done,
+		question('Refused', '={{ $json.http_status }}', 429),
+		download('={{ $json.image_url }}'),
+	];
+	const untilTaken: Edge[] = [
+		['Submit', 'Wait'],
+		['Wait', 'Poll'],
+		['Poll', 'Done'],
+		['Done', 'Download'],
+		['Done', 'Refused', 1],
+		['Refused', 'Later'],
+		['Refused', 'Wait', 1],
+		['Later', 'Submit'],
+	];
 
 	const answer = (name: string) =>
 		http(
@@ -243,6 +267,28 @@ export function measuredWorkflows({ baseUrl, marks }: Places): Record<string, Wo
 			false,
 		),
 		limitedExpert: inBatchesOf('limited-expert', 10, BEARER_OF_TEN),
+		backgroundOurs: alone(
+			'background-ours',
+			ours('Images', 'modelAccessImage', imageOf({})),
+			false,
+		),
+		backgroundOneByOne: connected(
+			'background-one-by-one',
+			[...begin, each(1), ...again('Each'), end],
+			[
+				[MANUAL.name, 'Start'],
+				['Start', 'Each'],
+				['Each', 'End'],
+				['Each', 'Submit', 1],
+				...untilTaken,
+				['Download', 'Each'],
+			],
+		),
+		backgroundAllAtOnce: connected(
+			'background-all-at-once',
+			[...begin, ...again('Start'), end],
+			[[MANUAL.name, 'Start'], ['Start', 'Submit'], ...untilTaken, ['Download', 'End']],
+		),
 		downloadsOurs: alone(
 			'downloads-ours',
 			ours('Files', 'modelAccessImage', TASK_WITH_FILE),

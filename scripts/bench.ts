@@ -13,7 +13,7 @@ import { askedToEnd } from './ending';
 
 const HELP = `Our nodes beside what a builder would use instead, on the built-in gateway.
 
-npm run bench                      everything, in n8n ${N8N_VERSION} (installed the first time); about half an hour
+npm run bench                      everything, in n8n ${N8N_VERSION} (installed the first time); about 50 minutes
 npm run bench -- --quick           without n8n: ours in n8n's engine, and the limits; two minutes
 npm run bench -- --only stream     one case, or several: ${Object.keys(CASES).join(', ')}
 npm run bench -- --rounds 5        how often each contender runs (3; in quick mode 1)
@@ -123,7 +123,7 @@ async function main() {
 			const { run, quick: isQuick } = CASES[name]!;
 			if (quick && !isQuick) continue;
 			say(name);
-			results.push({ case: name, ...(await run(bench)) });
+			for (const result of [await run(bench)].flat()) results.push({ case: name, ...result });
 		}
 		const about = await versions(bench);
 		const head = Object.entries(about).map(([name, value]) => `- ${name}: ${value}`);
