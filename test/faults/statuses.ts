@@ -191,9 +191,9 @@ const TOO_LONG = 1000;
 
 /** Refused by 429 an image is sent again until Max Wait. */
 const askedOf = (code: number, seconds: number): Failure['ofKind'] => {
+	if (code !== 429 || seconds === 0) return {};
 	const times = Math.floor(100 / seconds);
-	const waits = Array<number>(times).fill(seconds);
-	return code === 429 && seconds > 0 ? { image: { sent: times + 1, waits } } : {};
+	return { image: { sent: times + 1, waits: Array<number>(times).fill(seconds) } };
 };
 
 function asked(code: number, form: string): Row {
