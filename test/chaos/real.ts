@@ -52,8 +52,7 @@ export const wasTooMany = (gateway: Gateway, { httpStatus, refused, taskId }: Ta
 };
 
 /** Words by which an error says that nothing was paid. */
-const FREE =
-	/nothing (?:was|has been|is) (?:made|charged|accepted)|(?:was|is|were) not charged|free of charge/i;
+const FREE = /nothing was (?:made|charged|sent)|not charged|free of charge/i;
 
 /** Items that are called free although their task was charged, or that keep silent about it. */
 export function calledFree(works: Work[], gateway: Gateway): string[] {

@@ -68,6 +68,8 @@ export interface Failure {
 	/** Seconds between them, where it is not the backoff. */
 	waits?: number[];
 	retryable?: boolean;
+	/** The same for one kind of request. */
+	ofKind?: Partial<Record<Kind, Pick<Failure, 'sent' | 'waits'>>>;
 }
 
 /** What comes of a fault at a call site: the right output, or a failure. */
@@ -124,12 +126,16 @@ export const at = (sites: CallSite[], what: Failure | 'right'): Expected =>
 
 const mayBeExecuted = ({ outcome }: Failure) => ['internal', 'doubt', 'unusable'].includes(outcome);
 
+/** Whether the storage host says that it has no such file. */
+const isDeadLink = ({ details }: Failure) => [403, 404, 410].includes(Number(details.http_status));
+
 /** What a user sees of a failure at a call site, and how often its request is sent. */
 export function failureAt(callSite: CallSite, failure: Failure) {
 	const { kind } = CALL_SITES[callSite];
-	const { outcome, message, details, waits = BACKOFF } = failure;
+	const { outcome, message, details } = failure;
+	const { sent: most, waits = BACKOFF } = { ...failure, ...failure.ofKind?.[kind] };
 	const [tableSent, retryable] = RETRIES[outcome][kind];
-	const sent = failure.sent ?? tableSent;
+	const sent = most ?? tableSent;
 	const isDownload = kind === 'download';
 	const costs = kind === 'response' || kind === 'image';
 	return {
@@ -150,8 +156,9 @@ export function failureAt(callSite: CallSite, failure: Failure) {
 export function adviceAt(callSite: CallSite, failure: Failure) {
 	const { kind } = CALL_SITES[callSite];
 	const options = optionNamesAt(callSite);
-	const said = kind === 'download' ? [PAID_FOR] : [];
+	const said: string[] = [];
 	const unsaid: string[] = [];
+	if (kind === 'download') (isDeadLink(failure) ? unsaid : said).push(PAID_FOR);
 	(mayBeExecuted(failure) ? said : unsaid).push(...IN_DOUBT[kind]);
 	for (const sentence of failure.advice) {
 		if (typeof sentence === 'string') said.push(sentence);

@@ -187,7 +187,7 @@ export class FaultHarness {
 		const gaps = starts.slice(1).map((start, index) => start - starts[index]!);
 		return {
 			sent: starts.length || paused.length + 1,
-			waits: (starts.length > 0 ? gaps : paused).map((ms) => ms / 1000),
+			waits: (starts.length > 0 ? gaps : paused).map((ms) => Math.round(ms) / 1000),
 			...this.anonymous(ended),
 			wrongItem: wrongItem(ended, mode),
 		};
@@ -203,8 +203,8 @@ export class FaultHarness {
 			models: () => getModels({ limit: 1 }),
 			response: () => createResponse(),
 			stream: () => createResponse({ stream: true }),
-			generate: () => generateImage(),
-			edit: () => editImage(),
+			generate: () => generateImage({ options: { maxWait: 100 } }),
+			edit: () => editImage({ options: { maxWait: 100 } }),
 			get: () => getTask(running.id),
 			wait: () => waitForTask(done.id),
 			download: () => getTask(done.id),
@@ -269,7 +269,6 @@ export class FaultHarness {
 			names
 				.reduce((hidden, [name, sign]) => hidden.replaceAll(name, sign), text)
 				.replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '{sent}')
-				.replace(/it ends at [^)]*/, 'it ends at {end}')
 				.replace(/(is not JSON: )\{"(id|object)":".*/, '$1{cut}')
 				.replace(/\(\d+ bytes/, '({size} bytes');
 		const { message, description, details: { image_urls, ...details } = {} } = failure;

@@ -86,6 +86,13 @@ const ofStatus = (code: number) => STATUSES.find((one) => one.status === code)!;
 const shown = (status: number, { code }: Record<string, unknown>) =>
 	typeof code === 'string' ? `${status}, ${code}` : String(status);
 
+/** Where the queue waits, by kind of request, and not each for itself. */
+const QUEUED: Record<number, Failure['ofKind']> = {
+	429: { response: { waits: [2, 4, 8] }, image: { sent: 7, waits: [2, 4, 8, 16, 30, 30] } },
+	503: { image: { waits: [15, 20, 30] } },
+	529: { image: { waits: [15, 20, 30] } },
+};
+
 /** A status of the gateway; `quote` is what the error shows of the body. */
 const refusal = (
 	{ status: code, outcome, title, advice }: Status,
@@ -95,6 +102,7 @@ const refusal = (
 ) =>
 	fails(outcome, `${title} (HTTP ${shown(code, details)})${quote && `: ${quote}`}`, advice, {
 		details: { http_status: code, ...details, ...REQUEST },
+		ofKind: QUEUED[code],
 		...more,
 	});
 
@@ -112,8 +120,10 @@ export const noImage = (what: string) =>
 export function stored(code: number, more: Partial<Failure> = {}): Failure {
 	const details = { http_status: code };
 	if ([403, 404, 410].includes(code)) {
-		const advice = ['Download pictures before expires_at of their task.'];
-		const message = `HTTP ${code}, the link may have expired (it ends at {end})`;
+		const advice = [
+			'The image is paid for, but it cannot be fetched by this link any more, and the task names no other. Ask the gateway’s operator.',
+		];
+		const message = `HTTP ${code}, the link does not work any more`;
 		return fails('refused', message, advice, { details, ...more });
 	}
 	const isPassing = code === 408 || code === 429 || code >= 500;
@@ -127,7 +137,7 @@ const UNKNOWN_TASK = fails(
 	'refused',
 	'The gateway knows no image task "{task}" (HTTP 404)',
 	[
-		'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect pictures before expires_at.',
+		'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect images before expires_at.',
 	],
 	{ details: { http_status: 404, ...CODED, ...REQUEST } },
 );
@@ -179,6 +189,13 @@ const errorBodyRows = ERROR_BODIES.map(([content, quote, advice]): Row => {
 /** Longer than any time that is left. */
 const TOO_LONG = 1000;
 
+/** Refused by 429 an image is sent again until Max Wait. */
+const askedOf = (code: number, seconds: number): Failure['ofKind'] => {
+	if (code !== 429 || seconds === 0) return {};
+	const times = Math.floor(100 / seconds);
+	return { image: { sent: times + 1, waits: Array<number>(times).fill(seconds) } };
+};
+
 function asked(code: number, form: string): Row {
 	const { seconds } = RETRY_AFTERS[form]!;
 	const [type, kind] =
@@ -189,7 +206,7 @@ function asked(code: number, form: string): Row {
 		seconds === undefined
 			? {}
 			: seconds < TOO_LONG
-				? { waits: [seconds, seconds, seconds] }
+				? { waits: [seconds, seconds, seconds], ofKind: askedOf(code, seconds) }
 				: { sent: 1, waits: [] };
 	const limited = refusal(ofStatus(code), 'not now', { type, code: kind }, more);
 	if (more.sent)

@@ -12,6 +12,7 @@ import {
 	useDisk,
 	useHarness,
 } from './arrange';
+import { runChecked } from './image.arrange';
 
 /*
  * What each fault of one request comes to stands in `test/faults`. Here is what a node adds: its
@@ -110,6 +111,21 @@ describe('An answer that n8n cannot store', () => {
 		expect(error.description).toBe(`${advice} Request ID: ${id}.`);
 		expect(error.context.details).toEqual({ ...paidFor, request_id: id });
 		expect(harness.gateway.count()).toBe(1);
+	});
+
+	test('is bought once, however often Retry On Fail tries', async () => {
+		const run = await runChecked(harness, [
+			{
+				name: 'Ask',
+				type: 'n8n-nodes-model-access.modelAccess',
+				parameters: drawn(TOOLS),
+				retryOnFail: true,
+				maxTries: 3,
+			},
+		]);
+		expect(run.error?.message).toEqual(said);
+		expect(run.error?.description).toContain(advice);
+		expect(harness.gateway.count({ route: 'responses' })).toBe(1);
 	});
 
 	test('is an error item with its text under Continue, and the other items go on', async () => {

@@ -20,7 +20,6 @@ import {
 import { checkingTasks, expectPictures } from './image.arrange';
 
 const START = Date.UTC(2026, 0, 1);
-
 let harness: Harness;
 beforeEach(async () => {
 	await storeBinaryInMemory();

@@ -44,7 +44,7 @@ test('two items and two nodes with the same request each get a picture of their 
 });
 
 test('Continue (using error output): the failed item leaves by the second output, whole', async () => {
-	const prompt = '={{ $json.n === 1 ? "x [[fail:429]]" : "Fine" }}';
+	const prompt = '={{ $json.n === 1 ? "x [[fail:400]]" : "Fine" }}';
 	const nodes = [draw({ prompt }, { onError: 'continueErrorOutput' })];
 	const run = await runChecked(harness, nodes, { items: numbered(3), repeats: 2 });
 	expect(run.error).toBeUndefined();
@@ -52,13 +52,13 @@ test('Continue (using error output): the failed item leaves by the second output
 	expect(run.items('Draw', 1).map(({ json }) => json)).toEqual([
 		{
 			n: 1,
-			error: 'The image task failed: the picture could not be made',
+			error: 'The image task was refused (HTTP 400): the picture could not be made',
 			error_details: {
-				http_status: 429,
+				http_status: 400,
 				type: 'image_generation_error',
 				task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
-				retryable: true,
-				advice: expect.stringMatching(/submit a new task/) as string,
+				retryable: false,
+				advice: expect.stringMatching(/Nothing was made/) as string,
 			},
 		},
 	]);

@@ -150,9 +150,12 @@ export class RateLimitQueue {
 		const woken = new Promise<void>((resolve) => {
 			entry.wake = resolve;
 		});
-		const isDue = Number.isFinite(until) && this.time.sleep(until - this.time.now(), timer.signal);
+		// Both ways take as long, so that the lowest index is also the first to send.
+		const due = Number.isFinite(until)
+			? this.time.sleep(until - this.time.now(), timer.signal)
+			: new Promise<void>(() => {});
 		try {
-			const first = isDue ? Promise.race([woken, isDue]) : woken;
+			const first = Promise.race([woken, due]);
 			await (signal ? unlessAborted(first, signal) : first);
 		} finally {
 			timer.abort();

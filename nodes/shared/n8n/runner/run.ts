@@ -241,7 +241,7 @@ export class Run {
 		throw nodeError(this.context.getNode(), error, index, {
 			tasks: [...this.tasks.values()].filter(({ taskId }) => taskId !== own),
 			doubts: this.doubts.filter(({ itemIndex }) => itemIndex !== index),
-			answers: this.answered.size,
+			answers: [...this.answered].filter((item) => item !== index).length,
 		});
 	}
 
