@@ -2,6 +2,7 @@ import type { IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 import { findAddedInstructions } from '../shared/api/responses/added-instructions';
 import type { CreatedResponse } from '../shared/api/responses/created-response';
 import { getIncompleteReason } from '../shared/api/responses/incomplete';
+import { findNotApplied } from '../shared/api/responses/not-applied';
 
 /** Where an execution keeps which hints it has shown: n8n supplies the model anew for each round. */
 const SHOWN = 'modelAccessHints';
@@ -25,6 +26,8 @@ export function hintAtAnswer(
 			`${added}: set the System Message of the agent, or a system message of the chain.`,
 		);
 	}
+	const notApplied = findNotApplied(body, response);
+	if (notApplied.length > 0) showOnce(context, 'not applied', notApplied.join(' '));
 }
 
 /** Shows a hint once an execution. */
