@@ -63,6 +63,14 @@ export interface GatewaySwitches {
 	limitsInStreams?: boolean;
 	/** Nothing is stored: answers have `store: false`, and items are not known by their IDs. */
 	storesNothing?: boolean;
+	/** Temperature, top_p, max_output_tokens, metadata, user and safety_identifier are dropped. */
+	dropsOptions?: boolean;
+	/** Files do not reach the model. */
+	dropsFiles?: boolean;
+	/** The format of the answer does not reach the model. */
+	dropsFormat?: boolean;
+	/** The previous response does not reach the model. */
+	dropsPreviousResponse?: boolean;
 }
 
 export type SwitchName = keyof GatewaySwitches;
@@ -163,6 +171,10 @@ export const SWITCHES: Record<SwitchName, Switch> = {
 	unfinishedAsEvents: flag('Plain responses that end unfinished come as the text of a stream'),
 	limitsInStreams: flag('Streams get 429 and 503 as response.failed in a 200, after pings'),
 	storesNothing: flag('Nothing is stored: a reasoning item without its content gets 404'),
+	dropsOptions: flag('Temperature, top_p, max_output_tokens and metadata are dropped'),
+	dropsFiles: flag('Files do not reach the model'),
+	dropsFormat: flag('The format of the answer does not reach the model'),
+	dropsPreviousResponse: flag('The previous response does not reach the model'),
 };
 
 /** The option of a switch: `--task-end` for `taskEnd`. */

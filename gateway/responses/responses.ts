@@ -8,6 +8,7 @@ import type { GatewaySettings } from '../options';
 import { jsonReply } from '../reply';
 import { pause, seconds, type GatewayTime } from '../time';
 import { answerTo, directiveText, obeyStatus, type Answer } from './answer';
+import { withoutDropped } from './drops';
 import { tokensOf } from './language';
 import { outputsOf, type Output, type StreamEvent } from './output';
 import {
@@ -63,7 +64,8 @@ export class Responses {
 		gone: AbortSignal,
 	): Promise<Reply> {
 		const requestId = record.id;
-		const request = readResponseRequest(body, this.settings.pixelLimit);
+		const kept = withoutDropped(body, this.settings);
+		const request = readResponseRequest(kept, this.settings.pixelLimit);
 		this.access.requireModel(holder, request.model, 'text');
 		if (request.stream) this.access.permit(holder, 'streaming');
 		if (request.functions.length + request.hosted.size > 0) this.access.permit(holder, 'tools');

@@ -2,6 +2,7 @@ import type { IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 import { findAddedInstructions } from '../shared/api/responses/added-instructions';
 import { getAnswerHints } from '../shared/api/responses/answer-hints';
 import type { CreatedResponse } from '../shared/api/responses/created-response';
+import { findNotApplied } from '../shared/api/responses/not-applied';
 
 /** Where an execution keeps which hints it has shown: n8n supplies the model anew for each round. */
 const SHOWN = 'modelAccessHints';
@@ -27,6 +28,8 @@ export function hintAtAnswer(
 			`${added}: set the System Message of the agent, or a system message of the chain.`,
 		);
 	}
+	const notApplied = findNotApplied(body, created.response);
+	if (notApplied.length > 0) showOnce(context, 'not applied', notApplied.join(' '));
 }
 
 /** Shows a hint once an execution. */

@@ -169,7 +169,11 @@ export function keepStructuredOutput(model: LangChainModel) {
  */
 async function parseOutput(schema: object, text: string): Promise<unknown> {
 	const parsed = parseJsonAnswer(text);
-	if (parsed === undefined) throw new Error(`Failed to parse. Text: "${sanitizeForMessage(text)}"`);
+	if (parsed === undefined) {
+		throw new Error(
+			`Failed to parse. The gateway may not pass the output format on to this model: describe the JSON in the prompt. Text: "${sanitizeForMessage(text)}"`,
+		);
+	}
 	const validate = 'parseAsync' in schema ? schema.parseAsync : undefined;
 	if (typeof validate !== 'function') return parsed;
 	return (await validate.call(schema, parsed)) as unknown;

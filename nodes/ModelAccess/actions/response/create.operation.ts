@@ -9,6 +9,7 @@ import type { CreatedResponse } from '../../../shared/api/responses/created-resp
 import { inputFromJson } from '../../../shared/api/responses/response-input';
 import { findAddedInstructions } from '../../../shared/api/responses/added-instructions';
 import { prepareRequest } from '../../../shared/api/responses/prepare-request';
+import { findNotApplied } from '../../../shared/api/responses/not-applied';
 import { getOutputText, simplifyResponse } from '../../../shared/api/responses/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
@@ -159,8 +160,16 @@ async function delivered(
 		const binary = await getAnswerImages(item, created, imagesField);
 		return [{ json: json as IDataObject, ...(binary && { binary }) }];
 	} catch (error) {
-		throw undelivered(error, created);
+		throw adviseOnFormat(undelivered(error, created));
 	}
+}
+
+/** JSON was asked for and none came: perhaps the model was never asked for it. */
+function adviseOnFormat(error: ModelAccessError): ModelAccessError {
+	if (!error.message.startsWith('The model’s answer is not JSON')) return error;
+	const more =
+		'The gateway may not pass the Output Format on to this model: describe the JSON in Instructions as well.';
+	return error.with({ advice: `${error.details.advice} ${more}` });
 }
 
 function undelivered(error: unknown, { response, ...created }: CreatedResponse): ModelAccessError {
@@ -205,4 +214,6 @@ function hintAt(
 	}
 	const added = findAddedInstructions(body, created.response);
 	if (added !== undefined) hint('added instructions', `${added}: set Instructions.`);
+	const notApplied = findNotApplied(body, created.response);
+	if (notApplied.length > 0) hint('not applied', notApplied.join(' '));
 }

@@ -88,7 +88,8 @@ const previousResponseId = textOption({
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. resp_68af4030592c81938ec0a5fbab4a3e9f',
-	description: 'A stored response that this one goes on from',
+	description:
+		'A stored response that this one goes on from. Many gateways refuse or drop it: then send the conversation as messages.',
 });
 
 const truncation = textOption({

@@ -1,0 +1,103 @@
+import { findNotApplied } from '../../../nodes/shared/api/responses/not-applied';
+
+const answer = { id: 'resp_1', status: 'completed', output: [] };
+const find = (body: object, used: object) =>
+	findNotApplied({ input: 'Hi', ...body }, { ...answer, ...used });
+
+describe('Options that an answer contradicts', () => {
+	test.each<[object, object, string]>([
+		[{ temperature: 0.2 }, { temperature: 1 }, 'Temperature (asked 0.2, used 1)'],
+		[{ top_p: 0.5 }, { top_p: 1 }, 'Top P (asked 0.5, used 1)'],
+		[
+			{ max_output_tokens: 9 },
+			{ max_output_tokens: null },
+			'Max Output Tokens (asked 9, used none)',
+		],
+		[{ store: true }, { store: false }, 'Store (asked on, used off)'],
+		[{ metadata: { a: 'b' } }, { metadata: {} }, 'Metadata (asked {"a":"b"}, used none)'],
+		[{ metadata: { a: 'b' } }, { metadata: null }, 'Metadata (asked {"a":"b"}, used none)'],
+		[
+			{ parallel_tool_calls: false },
+			{ parallel_tool_calls: true },
+			'Parallel Tool Calls (asked off, used on)',
+		],
+		[
+			{ reasoning: { effort: 'low' } },
+			{ reasoning: { effort: 'medium' } },
+			'Reasoning Effort (asked low, used medium)',
+		],
+		[
+			{ service_tier: 'flex' },
+			{ service_tier: 'default' },
+			'Service Tier (asked flex, used default)',
+		],
+	])('are told: %j against %j', (body, used, told) => {
+		expect(find(body, used)).toEqual([`The gateway did not apply: ${told}.`]);
+	});
+
+	test('are told in one sentence', () => {
+		expect(find({ temperature: 0, store: true }, { temperature: 1, store: false })).toEqual([
+			'The gateway did not apply: Temperature (asked 0, used 1), Store (asked on, used off).',
+		]);
+	});
+
+	test.each<[string, object, object]>([
+		['is the same', { temperature: 0.1 }, { temperature: 0.10000000149 }],
+		['was not asked for', {}, { temperature: 1, store: false, metadata: {} }],
+		['is not named', { temperature: 0.2, store: true, reasoning: { effort: 'low' } }, {}],
+		[
+			'is null',
+			{ temperature: 0.2, reasoning: { effort: 'low' } },
+			{ temperature: null, reasoning: { effort: null } },
+		],
+		['is left to the gateway', { service_tier: 'auto' }, { service_tier: 'default' }],
+		['has more', { metadata: { a: 'b' } }, { metadata: { a: 'b', c: 'd' } }],
+	])('are not told where the value %s', (_name, body, used) => {
+		expect(find(body, used)).toEqual([]);
+	});
+});
+
+describe('Files', () => {
+	const file = {
+		type: 'input_file',
+		filename: 'a.pdf',
+		file_data: 'data:application/pdf;base64,AA==',
+	};
+	const asked = (text: string, ...files: object[]) => ({
+		input: [{ role: 'user', content: [{ type: 'input_text', text }, ...files] }],
+	});
+	const counted = (input_tokens?: number) => ({ usage: { input_tokens } });
+
+	test.each<[string, object, number]>([
+		['the file', asked('What is it?', file), 9],
+		['the files', asked('What is it?', file, file), 150],
+		['the file', asked('x'.repeat(4000), file), 1099],
+		['the file', { instructions: 'x'.repeat(4000), ...asked('', file) }, 1099],
+		['the file', { input: [{ type: 'function_call_output', output: [file] }] }, 99],
+	])('may not have reached the model: %s', (name, body, tokens) => {
+		expect(find(body, counted(tokens))).toEqual([
+			`The gateway counted ${tokens.toLocaleString('en-US')} input tokens: ${name} may not have reached the model.`,
+		]);
+	});
+
+	test.each<[string, object, number | undefined]>([
+		['with tokens enough', asked('x'.repeat(4000), file), 1100],
+		['with no tokens counted', asked('Hi', file), undefined],
+		['without a file', asked('What is it?'), 1],
+	])('are not told %s', (_name, body, tokens) => {
+		expect(find(body, counted(tokens))).toEqual([]);
+	});
+});
+
+test.each<[object, number]>([
+	[{}, 1],
+	[{ previous_response_id: null }, 1],
+	[{ previous_response_id: 'resp_0' }, 0],
+])('A previous response that the answer names as %j is told: %d', (used, times) => {
+	expect(find({ previous_response_id: 'resp_0' }, used)).toEqual(
+		Array.from(
+			{ length: times },
+			() => expect.stringContaining('does not name the previous') as string,
+		),
+	);
+});
