@@ -71,8 +71,8 @@ export interface Provider {
 	apiKey: string;
 	/** The provider's models, under the names that LiteLLM gives them. */
 	models: Record<string, string>;
-	/** Of these, the ones that LiteLLM is told to be able to stream. */
-	streaming: string[];
+	/** Of these, the ones that LiteLLM is told cannot stream. */
+	withoutStream: string[];
 }
 
 const MASTER_KEY = 'sk-interop-master-0001';
@@ -116,12 +116,12 @@ export async function startLiteLlm(python: string, provider: Provider): Promise<
 }
 
 /** LiteLLM's settings, as JSON, which is YAML. */
-function configFor({ baseUrl, apiKey, models, streaming }: Provider): object {
+function configFor({ baseUrl, apiKey, models, withoutStream }: Provider): object {
 	return {
 		model_list: Object.entries(models).map(([name, model]) => ({
 			model_name: name,
 			litellm_params: { model: `openai/${model}`, api_base: baseUrl, api_key: apiKey },
-			...(streaming.includes(name) && { model_info: { supports_native_streaming: true } }),
+			...(withoutStream.includes(name) && { model_info: { supports_native_streaming: false } }),
 		})),
 		// As docs/hosting.md advises: the nodes alone decide what is sent again.
 		litellm_settings: { telemetry: false, num_retries: 0 },
