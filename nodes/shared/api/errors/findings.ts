@@ -155,7 +155,7 @@ export const FINDINGS: readonly FindingRow[] = [
 		statuses: denied,
 		title: 'The gateway did not accept the API key',
 		advice: [
-			'Fix the credential: without a database, the gateway accepts only the master key of its own configuration.',
+			'Fix the credential: the gateway does not know this API key. Without a database it knows only its master key.',
 		],
 	},
 	{
