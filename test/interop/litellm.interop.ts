@@ -3,7 +3,7 @@ import { ChatPromptTemplate } from '@langchain/core/prompts';
 import { DynamicTool } from '@langchain/core/tools';
 import type { IDataObject } from 'n8n-workflow';
 import { descriptionOf } from '../../gateway';
-import { byId, createResponse, generateImage, getModels } from '../nodes/arrange';
+import { byId, createResponse, generateImage, getModels, reply } from '../nodes/arrange';
 import { WAYS } from '../nodes/chat-model.arrange';
 import { GONE, NO_STREAM, useLiteLlm } from './arrange';
 
@@ -78,8 +78,11 @@ describe.each([
 	});
 
 	test.each([
-		[429, /^The gateway asks to slow down \(HTTP 429\): .*too many requests/],
-		[500, /^The gateway had an internal error \(HTTP 500\): .*something went wrong/],
+		[429, /^The gateway asks to slow down \(HTTP 429, rate_limit_exceeded\): .*too many requests/],
+		[
+			500,
+			/^The gateway had an internal error \(HTTP 500, internal_error\): .*something went wrong/,
+		],
 	])(
 		'that the provider refuses with %s is asked for once more, as without LiteLLM',
 		async (status, message) => {
@@ -120,7 +123,7 @@ test.each([
 	],
 	[
 		GONE,
-		/^The gateway does not know this address or model \(HTTP 404\): .*'no-such' does not exist/,
+		/^The gateway does not know this address or model \(HTTP 404, model_not_found\): .*'no-such' does not exist/,
 		/^The list of this key has the model "gone", but no account/,
 	],
 ])('the model "%s" is told as wrong', async (model, message, description) => {
@@ -141,6 +144,18 @@ test.each([
 	});
 	expect(interop.posts()).toBe(0);
 });
+
+test.each([
+	[429, 'insufficient_quota', /^A quota or budget is used up \(HTTP 429, insufficient_quota\)/],
+	[401, 'api_key_revoked', /^The model’s provider did not accept the gateway’s own API key/],
+])(
+	'%s %s of the provider is told as that, and is not asked for again',
+	async (status, code, message) => {
+		interop.gateway.settings.intercept = () => reply(status, { error: { code, message: 'No' } });
+		expect(await textError(createResponse())).toMatchObject({ message: matching(message) });
+		expect(interop.posts()).toBe(1);
+	},
+);
 
 test('image tasks are not there, which the image node says', async () => {
 	expect(await imageError(generateImage())).toMatchObject({
@@ -176,7 +191,7 @@ describe('the chat model', () => {
 
 	test.each(WAYS)('%s, fails as its node says', async (_way, ask) => {
 		await expect(ask(await chatModel(), 'Hi [[status:502]]')).rejects.toMatchObject({
-			message: matching(/\(HTTP 502\)/),
+			message: matching(/\(HTTP 502, /),
 			description: matching(/may have been executed and charged/),
 		});
 		expect(interop.posts()).toBe(1);
