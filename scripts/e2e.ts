@@ -1,12 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { checkNeeds, missingPackages } from '../test/e2e/needs';
-import { CHILDREN_LIST, endChildren } from './n8n/children';
 import { runCommand } from './n8n/command';
 import { dataFolder } from './n8n/folders';
 import { installN8n, N8N_VERSION } from './n8n/installation';
 import { packPackage, PROJECT } from './n8n/package';
-import { askedToEnd } from './ending';
+import { JEST, runJest } from './run-jest';
 
 const HELP = `The package in a real n8n, in a real browser.
 
@@ -22,7 +20,6 @@ It needs Debian's packages chromium, redis-server and postgresql, or the same of
 const OWN_WORDS = ['--screenshots', '--needs'];
 
 const CONFIG = join('test', 'e2e', 'jest.config.js');
-const JEST = join(PROJECT, 'node_modules', 'jest', 'bin', 'jest.js');
 
 /** The test files that jest runs for these words. */
 async function chosenFiles(words: string[]): Promise<string[]> {
@@ -34,27 +31,6 @@ async function chosenFiles(words: string[]): Promise<string[]> {
 	const files = output.split('\n').filter((line) => line !== '');
 	if (files.length === 0) throw new Error('No end-to-end test is called so: see test/e2e');
 	return files;
-}
-
-/**
- * Runs jest; what asks this process to end asks jest. However jest ends, what its tests started ends
- * with it. Resolves with its exit code.
- */
-async function runJest(words: string[], env: NodeJS.ProcessEnv): Promise<number> {
-	const list = join(await dataFolder(), `children.${process.pid}`);
-	const child: ChildProcess = spawn(process.execPath, [JEST, ...words], {
-		cwd: PROJECT,
-		env: { ...process.env, ...env, [CHILDREN_LIST]: list },
-		stdio: 'inherit',
-	});
-	void askedToEnd().then((signal) => child.kill(signal));
-	try {
-		return await new Promise<number>((resolve, reject) => {
-			child.once('error', reject).once('close', (code) => resolve(code ?? 1));
-		});
-	} finally {
-		endChildren(list);
-	}
 }
 
 async function main() {

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { PROJECT } from './package';
 
 /** What the folders in the cache that hold installations are called by: of n8n, and of others. */
-const INSTALLATIONS = /^(n8n|bench)-/;
+const INSTALLATIONS = /^(n8n|bench|litellm)-/;
 
 /** The file in a checkout's data that names the checkout. */
 const CHECKOUT = 'checkout';

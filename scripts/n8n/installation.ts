@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { runCommand } from './command';
 import { cacheFolder } from './folders';
+import { installOnce } from './install-once';
 
 /** The n8n that is tested, and whose whole dependency tree the lock file holds. */
 export const N8N_VERSION = '2.41.1';
@@ -116,7 +117,7 @@ const HERE = __dirname;
 
 /**
  * Makes sure that an n8n is on the disk. It is kept outside the checkout, so that a fresh clone
- * finds it. What is half installed is never taken for whole.
+ * finds it.
  *
  * @param version of n8n; {@link N8N_VERSION} comes by the lock file, others as npm resolves them
  * @param say told what is going on, a line each
@@ -129,48 +130,16 @@ export async function installN8n(
 ): Promise<Installation> {
 	const wanted = nodeFor(version);
 	const folder = join(await cacheFolder(), await nameOf(version, wanted.version));
-	if (!existsSync(join(folder, 'complete'))) {
-		say(`Installing n8n ${version} into ${folder} (3 GB; this is done once)`);
-		const began = Date.now();
-		const seconds = () => `${Math.round((Date.now() - began) / 1000)} s`;
-		await sweep(folder);
-		const unfinished = `${folder}.${process.pid}`;
-		await mkdir(unfinished, { recursive: true });
-		try {
-			await installPackages(unfinished, version, (text) => say(`  ${seconds()}: ${text}`));
-			await rename(unfinished, folder).catch((error: unknown) => {
-				// Somebody else was quicker.
-				if (!existsSync(join(folder, 'complete'))) throw error;
-			});
-		} finally {
-			await rm(unfinished, { recursive: true, force: true });
-		}
-		say(`  ${seconds()}: done`);
-	}
+	await installOnce(
+		{ name: `n8n ${version}`, folder, size: '3 GB', say },
+		async (unfinished, note) => await installPackages(unfinished, version, note),
+	);
 	return {
 		version,
 		folder,
 		node: nodeIn(folder, wanted),
 		program: join(folder, 'node_modules', 'n8n', 'bin', 'n8n'),
 	};
-}
-
-/** Removes what installations left behind that were ended by force. */
-async function sweep(folder: string) {
-	for (const name of await readdir(dirname(folder))) {
-		const [, id] = /^n8n-.*\.(\d+)$/.exec(name) ?? [];
-		if (id !== undefined && !isRunning(Number(id))) {
-			await rm(join(dirname(folder), name), { recursive: true, force: true });
-		}
-	}
-}
-
-function isRunning(id: number): boolean {
-	try {
-		return process.kill(id, 0);
-	} catch {
-		return false;
-	}
 }
 
 async function installPackages(folder: string, version: string, say: (text: string) => void) {
@@ -208,7 +177,6 @@ async function installPackages(folder: string, version: string, say: (text: stri
 		env: { ...environment, PATH: `${join(node, '..')}:${process.env.PATH ?? ''}` },
 		heartbeat: () => say('still building'),
 	});
-	await writeFile(join(folder, 'complete'), `${new Date().toISOString()}\n`);
 }
 
 function nodeFor(version: string) {

@@ -16,8 +16,11 @@ export interface Service {
 	stop: () => Promise<void>;
 }
 
+/** A program that listens on a port of loopback. */
 interface Program {
 	words: string[];
+	/** Its environment; this process’s own where left out. */
+	env?: NodeJS.ProcessEnv;
 	/** Whether it answers. */
 	isReady: () => Promise<boolean>;
 	logFile: string;
@@ -56,7 +59,7 @@ export async function startPostgres(logFile: string): Promise<Service> {
 		await runCommand(setUp, [...words, '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'], {
 			cwd: tmpdir(),
 		});
-		return await start({
+		return await startProgram({
 			words: [
 				...[...as, join(bin, 'postgres'), '-D', data, '-p', String(port), '-h', '127.0.0.1'],
 				...['-c', 'unix_socket_directories=', '-c', 'fsync=off', '-c', 'max_connections=60'],
@@ -97,7 +100,7 @@ export async function startPostgres(logFile: string): Promise<Service> {
 export async function startRedis(logFile: string): Promise<Service> {
 	if (!(await hasRedis())) throw new Error('Redis is not installed');
 	const port = String(await freePort());
-	const stop = await start({
+	const stop = await startProgram({
 		words: [
 			...['redis-server', '--port', port, '--bind', '127.0.0.1', '--dir', tmpdir()],
 			...['--save', '', '--appendonly', 'no'],
@@ -151,12 +154,17 @@ async function asAccount(folder: string): Promise<string[]> {
 	return ['setpriv', `--reuid=${ACCOUNT}`, `--regid=${ACCOUNT}`, '--init-groups', '--'];
 }
 
-/** Starts a program and waits until it answers; returns what ends it. */
-async function start({ words, isReady, logFile, ending, killing }: Program) {
+/**
+ * Starts a program and waits until it answers.
+ * @returns what ends it
+ * @throws {Error} it ended, or did not answer in time; with the end of its log
+ */
+export async function startProgram({ words, env, isReady, logFile, ending, killing }: Program) {
 	const [program = '', ...rest] = words;
 	const log = createWriteStream(logFile);
 	const child = spawn(program, rest, {
 		cwd: tmpdir(),
+		env,
 		stdio: ['ignore', 'pipe', 'pipe'],
 		detached: true,
 	});

@@ -5,6 +5,7 @@ import type { IDataObject, ITaskData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { supplyChatModel } from '../../nodes/LmChatModelAccess/supply-model';
+import { n8nClock } from '../../nodes/shared/n8n/clock';
 import { startGateway, type Gateway } from '../../gateway';
 import {
 	newRecord,
@@ -67,7 +68,7 @@ export async function startChat(): Promise<ChatHarness> {
 		access,
 		supply: async (parameters = {}, given = {}) => {
 			const all = { model: byId('aurora-text-1'), ...parameters };
-			const supplied = await supply(time, { ...access, ...given.access }, all, given.signal);
+			const supplied = await supplyTo({ ...access, ...given.access }, all, { time, signal: given.signal });
 			left.push(supplied.logs, supplied.uiMessages, supplied.runs());
 			return supplied;
 		},
@@ -93,11 +94,14 @@ export function useChat(): ChatHarness {
 	return harness;
 }
 
-async function supply(
-	time: VirtualTime,
+/**
+ * Places the node and lets it supply its model.
+ * @param time n8n's own where left out
+ */
+export async function supplyTo(
 	access: Access,
 	parameters: IDataObject,
-	signal?: AbortSignal,
+	{ time, signal }: { time?: VirtualTime; signal?: AbortSignal } = {},
 ): Promise<Supplied> {
 	const record = newRecord();
 	const prepared = prepareNode({
@@ -123,10 +127,10 @@ async function supply(
 		[],
 		signal,
 	);
-	trackHelpers(context, time);
+	if (time) trackHelpers(context, time);
 	const { response } = await recordingInto(
 		record,
-		async () => await supplyChatModel(context, 0, time),
+		async () => await supplyChatModel(context, 0, time ?? n8nClock),
 	);
 	return {
 		...record,

@@ -46,6 +46,7 @@ const CASES: Array<[FindingKind, Place, ...Said]> = [
 	['keyInvalid', 'response', 401, 'INVALID_API_KEY', '', 'Invalid API key'],
 	['keyInvalid', 'modelList', 401, 'invalid_api_key', 'x', 'Incorrect API key provided: sk-1.'],
 	['keyInvalid', 'modelList', 401, '', 'authentication_error', 'Invalid API key'],
+	['keyInvalid', 'modelList', 400, '400', 'no_db_connection', 'No connected db.'],
 	['keyMissing', 'response', 401, 'API_KEY_REQUIRED', '', 'API key is required in Authorization'],
 	[
 		'noImages',

@@ -11,6 +11,8 @@ export interface Evidence {
 	type?: string;
 	message?: string;
 	place: Place;
+	/** Whether code and type are those of the gateway's provider, which the gateway quotes. */
+	fromProvider?: boolean;
 	/** What the body is where it is no JSON; absent: JSON, or nothing. */
 	body?: 'html' | 'text';
 }
@@ -36,10 +38,14 @@ export const HTML_ADVICE =
 export function adviseOn(evidence: Evidence): Finding {
 	if (evidence.status === 404 && evidence.body !== undefined) return wrongPath(evidence.body);
 	const row = findByCode(evidence) ?? findByWords(evidence);
+	if (evidence.fromProvider && isAboutKey(evidence.status, row?.kind)) return PROVIDER_KEY;
 	if (!row) return { advice: adviceOnStatus(evidence) };
 	const advice = row.kind === 'address' ? adviseOnAddress(evidence) : row.advice;
 	return { kind: row.kind, title: row.title, advice };
 }
+
+const isAboutKey = (status?: number, kind?: FindingKind) =>
+	kind?.startsWith('key') ?? status === 401;
 
 /**
  * Whether a quota, a budget or a balance is used up: waiting does not help as it does against a
@@ -93,6 +99,12 @@ function wrongPath(body: 'html' | 'text'): Finding {
 	return { kind: 'path', title, advice: body === 'html' ? [HTML_ADVICE] : advice };
 }
 
+/** The gateway's provider did not accept the gateway. */
+const PROVIDER_KEY: Finding = {
+	title: 'The model’s provider did not accept the gateway’s own API key',
+	advice: ['The provider refused the gateway’s own access. Tell the gateway’s operator.'],
+};
+
 const ADDRESS = /\b\d{1,3}(\.\d{1,3}){3}\b|(?<![\w:])[0-9a-f]{0,4}(:[0-9a-f]{0,4}){2,7}(?![\w:])/i;
 
 /** The gateway may name the address that it saw. */
@@ -114,7 +126,7 @@ const FORBIDDEN: Advice = [
 /** What a status means at a place, where neither code nor words tell more. */
 const AT_PLACE: Partial<Record<number, Partial<Record<Place, Advice>>>> = {
 	401: {
-		failedTask: ['The provider refused the gateway’s own access. Tell the gateway’s operator.'],
+		failedTask: PROVIDER_KEY.advice,
 	},
 	403: {
 		modelList: FORBIDDEN,

@@ -149,6 +149,16 @@ export const FINDINGS: readonly FindingRow[] = [
 		],
 	},
 	{
+		// LiteLLM without a database, with any key but its master key.
+		kind: 'keyInvalid',
+		codes: /^no_db_connection$/,
+		statuses: denied,
+		title: 'The gateway did not accept the API key',
+		advice: [
+			'Fix the credential: the gateway does not know this API key. Without a database it knows only its master key.',
+		],
+	},
+	{
 		kind: 'noImageTasks',
 		words:
 			/async\w* image|image tasks? (are|is) (not|disabled)|async\w* (tasks?|images?|mode) (are |is )?(not|disabled)/i,

@@ -197,6 +197,8 @@ interface GatewayError {
 	type?: string;
 	code?: string;
 	message?: string;
+	/** Whether code and type are those of the gateway's provider. */
+	fromProvider?: boolean;
 	/** What the body is where it is no JSON; absent: JSON, or nothing. */
 	body?: 'html' | 'text';
 }
@@ -208,12 +210,16 @@ function gatewayError(redact: Redact, reply: GatewayReply): GatewayError {
 	if (body === undefined && isHtml(reply)) {
 		return { message: 'a web page (HTML) in place of JSON', body: 'html' };
 	}
-	const { type, code, message } = innermostError(body);
+	const error = innermostError(body);
+	const provider = quotedError(error);
+	const { type, code } = provider ?? error;
+	const { message } = error;
 	const isText = body === undefined && reply.body.trim() !== '';
 	return {
 		type: quote(type),
 		code: quote(typeof code === 'number' ? String(code) : code),
 		message: quoteMessage(redact, message) ?? quoteMessage(redact, reply.body),
+		...(provider && { fromProvider: true }),
 		...(isText && { body: 'text' as const }),
 	};
 }
@@ -230,6 +236,17 @@ function innermostError(body: unknown): Record<string, unknown> {
 		error = typeof inner === 'string' ? { ...around, message: inner } : inner;
 	}
 	return typeof error === 'string' ? { message: error } : asRecord(error);
+}
+
+/**
+ * Code and type of the provider's error, where the gateway's message quotes that as JSON and its own
+ * code is but the status: LiteLLM does so.
+ */
+function quotedError({ code, message }: Record<string, unknown>) {
+	if (typeof message !== 'string' || !/^\d{3}$/.test(String(code))) return undefined;
+	const json = message.slice(message.indexOf('{'), message.lastIndexOf('}') + 1);
+	const quoted = innermostError(parseJson(json));
+	return quoted.code || quoted.type ? { code: quoted.code, type: quoted.type } : undefined;
 }
 
 /** What is known of a success reply that can't be used, by the kind of request. */

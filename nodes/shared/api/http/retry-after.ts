@@ -4,6 +4,9 @@ import { header, type Headers } from './transport';
 /** Characters of the longest value that can mean something; an HTTP date has 29 or a few more. */
 const LONGEST = 64;
 
+/** As LiteLLM passes on what its provider said. */
+const PROVIDERS = 'llm_provider-retry-after';
+
 /**
  * Reads `Retry-After`: seconds in digits, or an HTTP date in one of its three forms. A date is taken
  * against the reply's own `Date` header where there is one, so that a wrong clock on either side
@@ -14,7 +17,7 @@ const LONGEST = 64;
  * @see contract, "Errors" (429) and "Limits"
  */
 export function parseRetryAfter(headers: Headers, now: number): number | undefined {
-	const value = header(headers, 'retry-after')?.trim();
+	const value = (header(headers, 'retry-after') ?? header(headers, PROVIDERS))?.trim();
 	if (value === undefined || value === '' || value.length > LONGEST) return undefined;
 	if (/^\d+(\.\d+)?$/.test(value)) {
 		const seconds = Number(value);

@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { DEBIAN, hasPython, installLiteLlm } from './interop/litellm';
+import { runJest } from './run-jest';
+
+const HELP = `The nodes with a gateway that is not part of this project: LiteLLM.
+
+npm run test:interop                 installs LiteLLM the first time
+npm run test:interop -- --needs      names Debian's packages that are missing, and runs nothing
+Other words go to jest.
+
+It needs Python 3.11 or newer with venv: Debian's package ${DEBIAN}.`;
+
+async function main() {
+	const words = process.argv.slice(2);
+	if (words.includes('--help')) return console.log(HELP);
+	if (words.includes('--needs')) return (await hasPython()) ? undefined : console.log(DEBIAN);
+	const python = await installLiteLlm((text) => console.log(text));
+	process.exitCode = await runJest(['-c', join('test', 'interop', 'jest.config.js'), ...words], {
+		INTEROP_PYTHON: python,
+	});
+}
+
+main().catch((error: unknown) => {
+	console.error((error as Error).message);
+	process.exitCode = 1;
+});

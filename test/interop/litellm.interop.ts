@@ -1,0 +1,199 @@
+import { AgentExecutor, createToolCallingAgent } from '@langchain/classic/agents';
+import { ChatPromptTemplate } from '@langchain/core/prompts';
+import { DynamicTool } from '@langchain/core/tools';
+import type { IDataObject } from 'n8n-workflow';
+import { descriptionOf } from '../../gateway';
+import { byId, createResponse, generateImage, getModels, reply } from '../nodes/arrange';
+import { WAYS } from '../nodes/chat-model.arrange';
+import { GONE, NO_STREAM, useLiteLlm } from './arrange';
+
+const interop = useLiteLlm();
+const { text, textError, imageError, chatModel, fault } = interop;
+
+const TOOLS = JSON.stringify([
+	{
+		type: 'function',
+		name: 'weather',
+		parameters: { type: 'object', properties: { city: { type: 'string' } } },
+	},
+]);
+const matching = (pattern: RegExp) => expect.stringMatching(pattern) as string;
+
+/** The item of one response. */
+const answer = async (given: IDataObject) => (await text(createResponse(given))).items[0]!;
+
+test('the model list has LiteLLM’s names', async () => {
+	const { items } = await text(getModels());
+	expect(items.map(({ json }) => json.id).sort()).toEqual(
+		[...Object.keys(interop.gateway.settings.models), GONE].sort(),
+	);
+});
+
+describe.each([
+	['at once', { stream: false }, { model: 'aurora-text-1' }],
+	['streamed', { stream: true }, { model: 'aurora-text-1', stream: true }],
+	['streamed by LiteLLM alone', { stream: true, model: byId(NO_STREAM) }, { model: NO_STREAM }],
+])('an answer %s', (_way, given, body) => {
+	test('arrives whole, and is asked for once', async () => {
+		const { json } = await answer({ ...given, prompt: 'Hi [[words:60]]' });
+		expect(json).toMatchObject({
+			status: 'completed',
+			text: matching(/^w1 .* w60$/),
+			usage: { output_tokens: 60 },
+			request_id: matching(/./),
+		});
+		expect(interop.bodies()).toEqual([{ ...body, input: 'Hi [[words:60]]' }]);
+	});
+
+	test('has the calls of tools', async () => {
+		const options = { tools: TOOLS };
+		const prompt = '[[call:weather {"city":"Oslo"}]]';
+		expect((await answer({ ...given, prompt, options })).json.tool_calls).toMatchObject([
+			{ name: 'weather', arguments: { city: 'Oslo' } },
+		]);
+	});
+
+	test('follows a JSON schema', async () => {
+		const schema =
+			'{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}';
+		const format = { type: 'json_schema', name: 'number', schema, strict: true };
+		const options = { outputFormat: { format } };
+		expect((await answer({ ...given, prompt: 'It is 7', options })).json.parsed).toEqual({ n: 7 });
+	});
+
+	test('has the picture that the model drew', async () => {
+		const options = { tools: '[{"type":"image_generation"}]' };
+		const run = await text(createResponse({ ...given, prompt: 'A boat', options }));
+		const { mimeType, data } = run.items[0]!.binary!.data!;
+		expect(mimeType).toBe('image/png');
+		expect(descriptionOf(Buffer.from(data, 'base64'))).toContain('A boat');
+	});
+
+	test('that failed is an error with the model’s reason, and is not asked for again', async () => {
+		expect(await textError(createResponse({ ...given, prompt: '[[fail]]' }))).toMatchObject({
+			message: 'The model’s response failed (server_error): The model failed on purpose.',
+			description: matching(/charged/),
+		});
+		expect(interop.posts()).toBe(1);
+	});
+
+	test.each([
+		[429, /^The gateway asks to slow down \(HTTP 429, rate_limit_exceeded\): .*too many requests/],
+		[
+			500,
+			/^The gateway had an internal error \(HTTP 500, internal_error\): .*something went wrong/,
+		],
+	])(
+		'that the provider refuses with %s is asked for once more, as without LiteLLM',
+		async (status, message) => {
+			const options = { maxRetries: 1 };
+			const prompt = `[[status:${status}]]`;
+			expect(await textError(createResponse({ ...given, prompt, options }))).toMatchObject({
+				message: matching(message),
+				httpCode: String(status),
+			});
+			expect(interop.posts()).toBe(2);
+		},
+	);
+});
+
+test.each([
+	['a stream that ends early', /closed the responses stream before any terminal event/],
+	['a stream that breaks', /payload is not completed/],
+	['a stream without events', /closed the responses stream before any terminal event/],
+	['a stream with an error event', /\(gpu_on_fire\): the model went away/],
+])(
+	'%s is an error that may have been charged, and is not asked for again',
+	async (name, message) => {
+		fault(name);
+		const parameters = createResponse({ stream: true, prompt: '[[words:60]]' });
+		expect(await textError(parameters)).toMatchObject({
+			message: matching(message),
+			description: matching(/may have been executed and charged/),
+		});
+		expect(interop.posts()).toBe(1);
+	},
+);
+
+test.each([
+	[
+		'no-such',
+		/^The gateway refused the request as invalid \(HTTP 400\): .*Invalid model name/,
+		/^The list of this key has no model "no-such"/,
+	],
+	[
+		GONE,
+		/^The gateway does not know this address or model \(HTTP 404, model_not_found\): .*'no-such' does not exist/,
+		/^The list of this key has the model "gone", but no account/,
+	],
+])('the model "%s" is told as wrong', async (model, message, description) => {
+	expect(await textError(createResponse({ model: byId(model) }))).toMatchObject({
+		message: matching(message),
+		description: matching(description),
+	});
+});
+
+test.each([
+	['a model list', getModels()],
+	['a response', createResponse()],
+	['a streamed response', createResponse({ stream: true })],
+])('%s with a wrong key points to the credential', async (_what, parameters) => {
+	expect(await textError(parameters, { apiKey: 'sk-wrong-key-0001' })).toMatchObject({
+		message: 'The gateway did not accept the API key (HTTP 400): No connected db.',
+		description: matching(/^Fix the credential: .*master key/),
+	});
+	expect(interop.posts()).toBe(0);
+});
+
+test.each([
+	[429, 'insufficient_quota', /^A quota or budget is used up \(HTTP 429, insufficient_quota\)/],
+	[401, 'api_key_revoked', /^The model’s provider did not accept the gateway’s own API key/],
+])(
+	'%s %s of the provider is told as that, and is not asked for again',
+	async (status, code, message) => {
+		interop.gateway.settings.intercept = () => reply(status, { error: { code, message: 'No' } });
+		expect(await textError(createResponse())).toMatchObject({ message: matching(message) });
+		expect(interop.posts()).toBe(1);
+	},
+);
+
+test('image tasks are not there, which the image node says', async () => {
+	expect(await imageError(generateImage())).toMatchObject({
+		httpCode: '404',
+		description: matching(/the gateway may have its asynchronous tasks switched off/),
+	});
+	expect(interop.posts()).toBe(0);
+});
+
+describe('the chat model', () => {
+	test.each(WAYS)('answers %s', async (_way, ask) => {
+		const { content } = await ask(await chatModel(), 'Hi');
+		expect(content).toBe('You said: Hi');
+	});
+
+	test('goes on for five rounds of calls in an agent', async () => {
+		const add = new DynamicTool({
+			name: 'add_one',
+			description: 'Adds one',
+			func: async (number) => String(Number(number) + 1),
+		});
+		const prompt = ChatPromptTemplate.fromMessages([
+			['human', '{input}'],
+			['placeholder', '{agent_scratchpad}'],
+		]);
+		const agent = createToolCallingAgent({ llm: await chatModel(), tools: [add], prompt });
+		const [first, ...others] = [1, 2, 3, 4, 5].map((number) => `add_one {"input":"${number}"}]]`);
+		const input = [`[[call:${first}`, ...others.map((call) => `[[then:${call}`)].join(' ');
+		const { output } = await new AgentExecutor({ agent, tools: [add] }).invoke({ input });
+		expect(output).toBe([2, 3, 4, 5, 6].map((number) => `add_one says: ${number}`).join('\n'));
+		expect(interop.posts()).toBe(6);
+	});
+
+	test.each(WAYS)('%s, fails as its node says', async (_way, ask) => {
+		await expect(ask(await chatModel(), 'Hi [[status:502]]')).rejects.toMatchObject({
+			message: matching(/\(HTTP 502, /),
+			description: matching(/may have been executed and charged/),
+		});
+		expect(interop.posts()).toBe(1);
+	});
+});
