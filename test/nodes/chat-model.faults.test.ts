@@ -53,7 +53,7 @@ describe.each(WAYS)('%s', (_name, ask) => {
 	test.each<[string, () => Fault, string]>([
 		['a lost connection', () => ({ kind: 'destroy' }), 'was lost before its answer was here'],
 		['a web page', () => page, 'web page (HTML)'],
-		['an answer without a status', () => reply(200, { id: 'r', output: [] }), 'field "status"'],
+		['an answer without a status or output', () => reply(200, { id: 'r' }), 'field "status"'],
 		['an echo of the key', echo, 'No [API key]'],
 	])('%s is an error, and nothing is sent again', async (_what, fault, message) => {
 		intercept(fault());

@@ -22,7 +22,7 @@ import { runChecked } from './image.arrange';
 const harness = useHarness();
 
 test.each<[string, Fault, RegExp, sent: number, details: object]>([
-	['404', errorReply(404), /^The gateway knows no image task "/, 1, { http_status: 404 }],
+	['404', errorReply(404), /^The gateway has lost the image task/, 1, { http_status: 404 }],
 	['a lost connection', { kind: 'destroy' }, /^The connection to the gateway was lost/, 4, {}],
 ])(
 	'a poll of Image → Generate that fails by %s names its task',
@@ -63,7 +63,7 @@ describe('Sending again', () => {
 		[5, 6],
 		['={{ "2" }}', 3],
 	])('happens as often as Max Retries (%p) says', async (maxRetries, sent) => {
-		harness.answer(errorReply(429, { retryAfter: 1 }));
+		harness.answer(errorReply(503, { retryAfter: 1 }));
 		await harness.textError(createResponse({ options: { maxRetries } }));
 		await harness.imageError(generateImage({ options: { maxRetries } }));
 		await harness.imageError(getTask('t', { options: { maxRetries } }));
@@ -75,7 +75,7 @@ describe('Sending again', () => {
 		const run = await harness.text(createResponse({ prompt: '[[once:429]] Hello' }));
 		expect(run.items[0]?.json.text).toBe('You said: Hello');
 		expect(run.logs.map(({ message }) => message)).toEqual([
-			expect.stringMatching(/^Item 0: .*\(HTTP 429, rate_limit_exceeded\).*2000 ms \(retry 1\)$/),
+			expect.stringMatching(/^Item 0: .*\(HTTP 429, rate_limit_exceeded\).*in its turn \(retry 1\)$/),
 		]);
 		expect(harness.gateway.charges).toHaveLength(1);
 	});

@@ -65,6 +65,8 @@ const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 30_000;
 /** A shorter time that a gateway asks for is no pause: it is told again and again at once. */
 const SHORTEST_ASKED_MS = 1_000;
+/** Refusals in a row after which a time that the gateway asks for may be too short. */
+const OBEYED_IN_VAIN = 20;
 
 /**
  * The queue of one run's requests that the gateway may refuse as too many: by 429 or 503 on the
@@ -178,9 +180,15 @@ export class RateLimitQueue {
 		this.seen.refused++;
 		const now = this.time.now();
 		const isAsked = askedMs !== undefined && askedMs >= SHORTEST_ASKED_MS;
-		const opensAt = now + (isAsked ? askedMs : pauseMs);
-		if (isAsked) this.askedUntil = Math.max(this.askedUntil, opensAt);
-		this.moveOpening(Math.max(this.opensAt, opensAt));
+		if (isAsked) this.askedUntil = Math.max(this.askedUntil, now + askedMs);
+		const waitMs = isAsked ? Math.max(askedMs, this.pauseInVainMs()) : pauseMs;
+		this.moveOpening(Math.max(this.opensAt, now + waitMs));
+	}
+
+	/** A gateway that asks for a short time again and again is not asked each time. */
+	private pauseInVainMs(): number {
+		const inVain = this.pauses - OBEYED_IN_VAIN;
+		return inVain > 0 ? Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (inVain - 1)) : 0;
 	}
 
 	/** Whoever waits has to wait for another moment now. */

@@ -27,7 +27,10 @@ export async function pollImageTask(
 
 /** A 404 of the gateway itself, not of a wrong path. */
 const isUnknown = (error: unknown): error is ApiError =>
-	error instanceof ApiError && error.details.httpStatus === 404 && error.details.finding !== 'path';
+	error instanceof ApiError && error.details.httpStatus === 404 && !isWrongPath(error);
+
+const isWrongPath = ({ details: { finding, code, type } }: ApiError) =>
+	finding === 'path' && code === undefined && type === undefined;
 
 /** Replies that are no task and requests that failed share the retries. */
 async function pollUntilTask(client: Client, taskId: string): Promise<PollResult> {

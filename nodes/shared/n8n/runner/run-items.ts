@@ -109,6 +109,9 @@ function tellRefused({ unit }: Operation, { fewest, refused }: QueueSummary): st
 	return `The gateway took ${fewest} ${units} at a time and refused ${refused} ${submits}. Set Concurrency to ${fewest} to avoid them.`;
 }
 
+/** @param ms 0 if the queue of the run decides */
+const tellWait = (ms: number) => (ms > 0 ? `in ${ms} ms` : 'in its turn');
+
 function itemScope(
 	context: IExecuteFunctions,
 	connection: Connection & Pick<Client, 'optionNames'> & { slot: Slot },
@@ -129,7 +132,7 @@ function itemScope(
 				cancel: itemRun.canceled,
 				onRetry: ({ reason, waitMs, attempt }) =>
 					context.logger.debug(
-						`Item ${index}: ${reason}; sending again in ${waitMs} ms (retry ${attempt})`,
+						`Item ${index}: ${reason}; sending again ${tellWait(waitMs)} (retry ${attempt})`,
 					),
 			}),
 			slot: connection.slot,
