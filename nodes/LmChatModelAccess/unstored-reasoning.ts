@@ -1,7 +1,6 @@
 import { ApiError } from '../shared/api/errors/errors';
 import type { CreatedResponse } from '../shared/api/responses/created-response';
 import type { ModelResponse } from '../shared/api/schemas';
-import type { AnswerContent } from './from-response';
 import type { Message } from './sdk';
 
 /*
@@ -70,7 +69,9 @@ function undefinedIfRefused(error: unknown): undefined {
 }
 
 /** An answer's content, once its gateway has refused to say more about reasoning. */
-export function markRefused(content: AnswerContent): AnswerContent {
+export function markRefused<Content extends { items: ModelResponse['output'] }>(
+	content: Content,
+): Content {
 	const items = content.items.map((item) =>
 		item.type === 'reasoning' ? { ...item, contentRefused: true } : item,
 	);

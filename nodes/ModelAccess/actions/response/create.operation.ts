@@ -46,6 +46,7 @@ export const create: Operation = {
 	action: 'Create a response',
 	description: 'Get a model’s answer to a text, a conversation, images or files',
 	unit: 'answer',
+	toolFields: ['text', 'refusal', 'parsed', 'tool_calls'],
 	properties: [
 		modelPicker,
 		{
