@@ -1,6 +1,7 @@
 import { joinSignals } from '../shared/api/http/abort';
 import { ValidationError } from '../shared/api/errors/errors';
 import type { Client } from '../shared/api/http/request';
+import { asRecord } from '../shared/api/http/json';
 import { checkResponseRequest, createResponse } from '../shared/api/responses/response';
 import { prepareRequest } from '../shared/api/responses/prepare-request';
 import type { CreatedResponse } from '../shared/api/responses/created-response';
@@ -26,6 +27,8 @@ export interface ChatModelSettings {
 	modelId: string;
 	/** Body fields of the options that the user set, under the gateway's names. */
 	fields: Record<string, unknown>;
+	/** The gateway's own tools, beside those of the agent. */
+	builtInTools?: Array<Record<string, unknown>>;
 	/** Merged last and wins, except for `tools`, which are added to the agent's. */
 	extraBody: Record<string, unknown>;
 	/** How long a stream may be silent, in milliseconds. */
@@ -187,7 +190,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 
 	/** @throws {ValidationError} the conversation is empty, or the extra body has an `input` */
 	private toBody(messages: Message[], config: CallConfig): Record<string, unknown> {
-		const { modelId, fields, extraBody } = this.settings;
+		const { modelId, fields, extraBody, builtInTools = [] } = this.settings;
 		if ('input' in extraBody) {
 			throw new ValidationError(
 				'Extra Body',
@@ -196,7 +199,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 			);
 		}
 		const { tools: moreTools, ...extra } = extraBody;
-		const tools = toRequestTools(this.tools);
+		const tools = [...toRequestTools(this.tools), ...builtInTools];
 		const allTools = Array.isArray(moreTools) ? [...tools, ...(moreTools as unknown[])] : tools;
 		const known = { ...fields, ...extra };
 		const input = toInputItems(messages, known.store !== false);
@@ -214,7 +217,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 					top_p: config.topP ?? fields.top_p,
 					tools: allTools.length > 0 ? allTools : undefined,
 					tool_choice: allTools.length > 0 ? this.bound.toolChoice : undefined,
-					text: this.bound.text,
+					text: this.bound.text ? { ...asRecord(fields.text), ...this.bound.text } : fields.text,
 				}),
 				extra,
 			),

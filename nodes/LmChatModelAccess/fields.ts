@@ -1,18 +1,26 @@
 import type { IDataObject, INodeProperties, ISupplyDataFunctions } from 'n8n-workflow';
 import { requireText } from '../shared/api/errors/require-text';
+import { agentBuiltInToolsField, readBuiltInTools } from '../shared/n8n/fields/built-in-tools';
+import { formatOption } from '../shared/n8n/fields/output-format';
 import { modelPicker, readModel } from '../shared/n8n/fields/model-picker';
 import { extraBodyOption, maxRetriesOption, optionsCollection } from '../shared/n8n/fields/options';
 import {
 	idleTimeoutOption,
+	includeOption,
 	maxOutputTokensOption,
+	metadataOption,
+	promptCacheKeyOption,
 	readModelFields,
 	readResponseBounds,
 	reasoningEffortOption,
+	reasoningSummaryOption,
 	responseTimeoutOption,
+	safetyIdentifierOption,
 	serviceTierOption,
 	storeOption,
 	temperatureOption,
 	topPOption,
+	verbosityOption,
 } from '../shared/n8n/fields/response-options';
 import type { RequestBounds } from '../shared/n8n/http/client';
 
@@ -21,11 +29,15 @@ export interface Parameters {
 	modelId: string;
 	/** Body fields of the options that the user set, under the gateway's names. */
 	fields: Record<string, unknown>;
+	/** The gateway's own tools, beside those of the agent. */
+	builtInTools?: Array<Record<string, unknown>>;
 	extraBody: Record<string, unknown>;
 	bounds: RequestBounds;
 	/** How long a stream may be silent, in milliseconds. */
 	idleMs: number;
 }
+
+const responseFormatOption = formatOption('Response Format', 'responseFormat');
 
 const extraBody = extraBodyOption('{ "user": "42" }');
 
@@ -40,17 +52,25 @@ export const properties: INodeProperties[] = [
 		typeOptions: { containerClass: 'ndv-connection-hint-notice' },
 	},
 	modelPicker,
+	agentBuiltInToolsField,
 	optionsCollection(
 		extraBody,
 		idleTimeoutOption,
+		includeOption,
 		maxOutputTokensOption,
 		maxRetriesOption,
+		metadataOption,
+		promptCacheKeyOption,
 		reasoningEffortOption,
+		reasoningSummaryOption,
+		responseFormatOption,
 		responseTimeoutOption,
+		safetyIdentifierOption,
 		serviceTierOption,
 		storeOption,
 		temperatureOption,
 		topPOption,
+		verbosityOption,
 	),
 ];
 
@@ -67,7 +87,8 @@ export function readParameters(context: ISupplyDataFunctions, itemIndex: number)
 		modelId,
 		bounds: readResponseBounds(options),
 		idleMs: idleTimeoutOption.read(options),
-		fields: readModelFields(options),
+		fields: readModelFields(options, responseFormatOption.read(options)),
+		builtInTools: readBuiltInTools(context.getNodeParameter('builtInTools', itemIndex, {})),
 		extraBody: extraBody.read(options),
 	};
 }

@@ -171,7 +171,7 @@ async function parseOutput(schema: object, text: string): Promise<unknown> {
 	const parsed = parseJsonAnswer(text);
 	if (parsed === undefined) {
 		throw new Error(
-			`Failed to parse. The gateway may not pass the output format on to this model: describe the JSON in the prompt. Text: "${sanitizeForMessage(text)}"`,
+			`Failed to parse. Text: "${sanitizeForMessage(text)}". The gateway may not pass the output format on to this model: describe the JSON in the prompt.`,
 		);
 	}
 	const validate = 'parseAsync' in schema ? schema.parseAsync : undefined;

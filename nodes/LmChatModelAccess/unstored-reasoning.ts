@@ -69,7 +69,9 @@ function undefinedIfRefused(error: unknown): undefined {
 }
 
 /** An answer's content, once its gateway has refused to say more about reasoning. */
-export function markRefused<T extends { items: ModelResponse['output'] }>(content: T): T {
+export function markRefused<Content extends { items: ModelResponse['output'] }>(
+	content: Content,
+): Content {
 	const items = content.items.map((item) =>
 		item.type === 'reasoning' ? { ...item, contentRefused: true } : item,
 	);

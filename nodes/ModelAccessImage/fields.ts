@@ -219,3 +219,13 @@ export function readSubmitSettings(item: ItemScope): SubmitSettings {
 		files: waits ? readFileSettings(item) : undefined,
 	};
 }
+
+/** What an agent reads of an image, or of its task. */
+export const IMAGE_TOOL_FIELDS = [
+	'task_id',
+	'status',
+	'prompt',
+	'image_url',
+	'expires_at',
+	'error',
+];

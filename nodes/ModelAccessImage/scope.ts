@@ -5,6 +5,7 @@ import type { QueuedClient } from '../shared/api/images/refusals';
 import type { PollResult } from '../shared/api/images/task';
 import { createFileStorage } from '../shared/n8n/http/file-storage';
 import type { ItemScope } from '../shared/n8n/runner/operation';
+import { addTokenUsage, type TokenUsage } from '../shared/n8n/token-usage';
 import { readBounds } from './fields';
 
 /** What the steps of an image item work with. */
@@ -16,6 +17,8 @@ export interface ImageScope extends Pick<ItemScope, 'work' | 'hint'> {
 	storage: Storage<IBinaryData>;
 	/** The gateway's address, for image URLs that are relative to it. */
 	baseUrl: string;
+	/** Counts the tokens of a task that this try of the node submitted. */
+	onUsage(usage: TokenUsage): void;
 	/** Tells the log of each poll, and the editor of each change of the task's status. */
 	onPoll(taskId: string, seen: PollResult): void;
 }
@@ -34,6 +37,7 @@ export function readScope(item: ItemScope): ImageScope {
 		baseUrl: connection.baseUrl,
 		work,
 		hint,
+		onUsage: (usage) => addTokenUsage(context, usage),
 		onPoll: progressReport(item),
 	};
 }

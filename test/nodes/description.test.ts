@@ -36,9 +36,15 @@ const options = (fields: Fields): Fields => ({
 const answering: Fields = {
 	extraBody: json('{}'),
 	idleTimeout: number(60),
+	include: text(),
 	maxOutputTokens: number(1024),
 	maxRetries: number(3),
-	reasoningEffort: oneOf('medium', 'high', 'low', 'medium', 'minimal', 'none'),
+	reasoningEffort: oneOf('medium', 'high', 'low', 'medium', 'minimal', 'none', 'xhigh'),
+	metadata: json('{}'),
+	promptCacheKey: text(),
+	reasoningSummary: oneOf('auto', 'auto', 'concise', 'detailed'),
+	safetyIdentifier: text(),
+	verbosity: oneOf('medium', 'high', 'low', 'medium'),
 	serviceTier: oneOf('auto', 'auto', 'default', 'flex', 'priority'),
 	store: toggle(false),
 	temperature: number(1),
@@ -47,6 +53,28 @@ const answering: Fields = {
 };
 const schema =
 	'{\n  "type": "object",\n  "properties": {\n    "category": { "type": "string", "enum": ["bug", "wish", "praise"] }\n  },\n  "required": ["category"],\n  "additionalProperties": false\n}';
+const format = (name: string): Fields => ({
+	[name]: ['fixedCollection', { format: { type: 'json_schema' } }],
+	[`${name}.format.type`]: oneOf('json_schema', 'json_object', 'json_schema', 'text'),
+	[`${name}.format.name`]: text('answer'),
+	[`${name}.format.schema`]: json(schema),
+	[`${name}.format.strict`]: toggle(true),
+});
+const builtInTools = (more: Fields = {}): Fields => ({
+	builtInTools: ['collection', {}],
+	'builtInTools.codeInterpreter': toggle(true),
+	'builtInTools.fileSearch': ['collection', { vectorStoreIds: '[]' }],
+	'builtInTools.fileSearch.filters': json('{}'),
+	'builtInTools.fileSearch.maxResults': number(1),
+	'builtInTools.fileSearch.vectorStoreIds': json('[]'),
+	...more,
+	'builtInTools.webSearch': ['collection', { searchContextSize: 'medium' }],
+	'builtInTools.webSearch.city': text(),
+	'builtInTools.webSearch.country': text(),
+	'builtInTools.webSearch.region': text(),
+	'builtInTools.webSearch.searchContextSize': oneOf('medium', 'high', 'low', 'medium'),
+	'builtInTools.webSearch.allowedDomains': text(),
+});
 const delivery = {
 	simplify: toggle(true),
 	downloadImages: toggle(true),
@@ -80,7 +108,14 @@ const drawing: Fields = {
  * people's workflows: a row that changes or goes breaks those, and a new one has to be added here.
  */
 const TABLE: Record<string, Record<string, Fields>> = {
-	lmChatModelAccess: { everywhere: { notice: ['notice', ''], ...model, ...options(answering) } },
+	lmChatModelAccess: {
+		everywhere: {
+			notice: ['notice', ''],
+			...model,
+			...builtInTools(),
+			...options({ ...answering, ...format('responseFormat') }),
+		},
+	},
 	modelAccess: {
 		everywhere: { resource: oneOf('response', 'response', 'model') },
 		response: { operation: oneOf('create', 'create') },
@@ -102,20 +137,21 @@ const TABLE: Record<string, Record<string, Fields>> = {
 			instructions: text(),
 			stream: toggle(false),
 			simplify: toggle(true),
+			...builtInTools({ 'builtInTools.imageGeneration': toggle(true) }),
 			...options({
 				...answering,
 				binaryPropertyName: text('data'),
 				concurrency: number(4),
-				include: text(),
-				metadata: json('{}'),
-				outputFormat: ['fixedCollection', { format: { type: 'json_schema' } }],
-				'outputFormat.format.type': oneOf('json_schema', 'json_object', 'json_schema', 'text'),
-				'outputFormat.format.name': text('answer'),
-				'outputFormat.format.schema': json(schema),
-				'outputFormat.format.strict': toggle(true),
+				conversationId: text(),
+				maxToolCalls: number(15),
+				promptConfig: ['fixedCollection', { promptOptions: {} }],
+				'promptConfig.promptOptions.promptId': text(),
+				'promptConfig.promptOptions.version': text(),
+				'promptConfig.promptOptions.variables': json('{}'),
+				topLogprobs: number(0),
+				...format('outputFormat'),
 				parallelToolCalls: toggle(true),
 				previousResponseId: text(),
-				reasoningSummary: oneOf('auto', 'auto', 'concise', 'detailed'),
 				toolChoice: text('auto'),
 				tools: json('[]'),
 				truncation: oneOf('disabled', 'auto', 'disabled'),
@@ -331,7 +367,9 @@ test('the chat model has its options from Response → Create, with the same wor
 	const optionsOf = (properties: INodeProperties[]) =>
 		properties.find(({ name }) => name === 'options')?.options ?? [];
 	const { properties } = new LmChatModelAccess().description;
-	expect(optionsOf(create.properties)).toEqual(expect.arrayContaining(optionsOf(properties)));
+	const own = ['responseFormat'];
+	const shared = optionsOf(properties).filter(({ name }) => !own.includes(name));
+	expect(optionsOf(create.properties)).toEqual(expect.arrayContaining(shared));
 });
 
 test('the credential hides the key and shows what an address looks like', () => {

@@ -75,7 +75,9 @@ describe('Sending again', () => {
 		const run = await harness.text(createResponse({ prompt: '[[once:429]] Hello' }));
 		expect(run.items[0]?.json.text).toBe('You said: Hello');
 		expect(run.logs.map(({ message }) => message)).toEqual([
-			expect.stringMatching(/^Item 0: .*\(HTTP 429, rate_limit_exceeded\).*in its turn \(retry 1\)$/),
+			expect.stringMatching(
+				/^Item 0: .*\(HTTP 429, rate_limit_exceeded\).*in its turn \(retry 1\)$/,
+			),
 		]);
 		expect(harness.gateway.charges).toHaveLength(1);
 	});

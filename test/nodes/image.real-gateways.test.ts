@@ -77,7 +77,11 @@ describe('The reason of a task without an image', () => {
 			/Nothing was made\./,
 		],
 		['refused by the provider', /HTTP 400, moderation_blocked\)/, /Nothing was made\./],
-		['no account has the model', /HTTP 404\)/, /The list of this key has the model .*no account of the group takes it/],
+		[
+			'no account has the model',
+			/HTTP 404\)/,
+			/The list of this key has the model .*no account of the group takes it/,
+		],
 		['no balance', /HTTP 403\).*insufficient balance/, /Top up the balance/],
 		['quota used up', /HTTP 429, insufficient_quota\)/, /Raise or reset the quota/],
 	])('is told, and nothing is sent again: %s', async (taskEnd, message, advice) => {

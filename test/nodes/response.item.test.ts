@@ -269,9 +269,7 @@ describe('As a tool of an agent', () => {
 		]);
 		const parsed = JSON.parse(answer) as IDataObject[];
 		expect(parsed).toMatchObject([{ text: 'You said: Boats?\nI keep to: Short' }]);
-		const fields = ['id', 'status', 'model', 'text', 'usage', 'request_id'];
-		expect(Object.keys(parsed[0] ?? {})).toEqual(fields);
-		expect(answer.length).toBeLessThan(500);
+		expect(Object.keys(parsed[0] ?? {})).toEqual(['text']);
 		expect(created.record.chunks).toEqual([]);
 	});
 
@@ -291,7 +289,7 @@ describe('As a tool of an agent', () => {
 	test('its failure tells the agent what happened and what to do', async () => {
 		const args = { prompt: '[[status:403]]', instructions: '', max_tokens: 5 };
 		await expect(call(tool(byAgent()), args)).rejects.toThrow(
-			/\(HTTP 403, not_permitted\).*\n\nDetails: \w+/s,
+			/\(HTTP 403, not_permitted\): .+\. \w+.+ Request ID: \S+\.$/,
 		);
 	});
 });

@@ -94,6 +94,17 @@ describe('An option of Response → Create', () => {
 			['metadata', '{ "a": "b" }', { metadata: { a: 'b' } }],
 			['include', `${ENCRYPTED}, b`, { include: [ENCRYPTED, 'b'] }],
 			['truncation', 'disabled', { truncation: 'disabled' }],
+			['promptCacheKey', 'k', { prompt_cache_key: 'k' }],
+			['safetyIdentifier', 's', { safety_identifier: 's' }],
+			['maxToolCalls', 3, { max_tool_calls: 3 }],
+			['topLogprobs', 2, { top_logprobs: 2 }],
+			['conversationId', 'conv_1', { conversation: 'conv_1' }],
+			[
+				'promptConfig',
+				{ promptOptions: { promptId: 'pmpt_1', version: '2', variables: '{"a":"b"}' } },
+				{ prompt: { id: 'pmpt_1', version: '2', variables: { a: 'b' } } },
+			],
+			['verbosity', 'low', { text: { format: { type: 'text' }, verbosity: 'low' } }],
 			['serviceTier', 'priority', { service_tier: 'priority' }],
 			['extraBody', '{ "user": "42" }', { user: '42' }],
 			...['binaryPropertyName', 'concurrency', 'timeout', 'idleTimeout', 'maxRetries'].map(

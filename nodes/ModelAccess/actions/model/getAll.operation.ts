@@ -32,6 +32,7 @@ export const getAll: Operation = {
 	action: 'Get many models',
 	description: 'List the models that your key may use',
 	unit: 'list',
+	toolFields: ['id', 'name', 'display_name'],
 	properties: [
 		{
 			displayName: 'Return All',

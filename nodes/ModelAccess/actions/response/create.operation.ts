@@ -14,6 +14,7 @@ import { getOutputText, simplifyResponse } from '../../../shared/api/responses/r
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import type { SavedWork } from '../../../shared/n8n/runner/resume-store';
+import { builtInToolsField } from '../../../shared/n8n/fields/built-in-tools';
 import { modelPicker, readModel } from '../../../shared/n8n/fields/model-picker';
 import {
 	concurrencyOption,
@@ -28,6 +29,7 @@ import {
 	responseTimeoutOption,
 	readResponseBounds,
 } from '../../../shared/n8n/fields/response-options';
+import { addTokenUsage } from '../../../shared/n8n/token-usage';
 import { messageRows, readMessages } from './message-rows';
 import { getAnswerImages, imagesFieldOption } from './answer-images';
 import { instructions, readBodyFields, requestBodyOptions } from './request-options';
@@ -41,6 +43,7 @@ export const create: Operation = {
 	action: 'Create a response',
 	description: 'Get a model’s answer to a text, a conversation, images or files',
 	unit: 'answer',
+	toolFields: ['text', 'refusal', 'parsed', 'tool_calls'],
 	properties: [
 		modelPicker,
 		{
@@ -93,6 +96,7 @@ export const create: Operation = {
 			default: true,
 			description: 'Whether to return a simplified version of the response instead of the raw data',
 		},
+		builtInToolsField,
 		optionsCollection(
 			...requestBodyOptions,
 			imagesFieldOption,
@@ -130,7 +134,11 @@ async function ask(
 	stream: StreamSettings,
 ): Promise<CreatedResponse> {
 	const streamed = item.parameter('stream') === true || stream.onText !== undefined;
-	return streamed ? await streamResponse(client, body, stream) : await createResponse(client, body);
+	const created = streamed
+		? await streamResponse(client, body, stream)
+		: await createResponse(client, body);
+	addTokenUsage(item.context, created.response.usage);
+	return created;
 }
 
 /**

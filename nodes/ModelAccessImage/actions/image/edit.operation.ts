@@ -13,7 +13,7 @@ import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation'
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import { textListParameter, textParameter } from '../../../shared/n8n/fields/text';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
-import { readSubmitSettings } from '../../fields';
+import { IMAGE_TOOL_FIELDS, readSubmitSettings } from '../../fields';
 import { readScope } from '../../scope';
 import { submitAndDeliver, type Submission } from '../../submit';
 import { readImageRequest, submitFields, submitOptions } from './fields';
@@ -28,6 +28,7 @@ export const edit: Operation = {
 	action: 'Edit an image',
 	description: 'Change images by a text and get the results as files',
 	unit: 'image',
+	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		modelPicker,
 		promptField('e.g. Replace the sky by a starry night', 'What to change in the image'),

@@ -3,7 +3,7 @@ import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import { optionsCollection } from '../../../shared/n8n/fields/options';
-import { readSubmitSettings } from '../../fields';
+import { IMAGE_TOOL_FIELDS, readSubmitSettings } from '../../fields';
 import { readScope } from '../../scope';
 import { submitAndDeliver } from '../../submit';
 import { readImageRequest, submitFields, submitOptions } from './fields';
@@ -15,6 +15,7 @@ export const generate: Operation = {
 	action: 'Generate an image',
 	description: 'Create images from a text and get them as files',
 	unit: 'image',
+	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		modelPicker,
 		promptField('e.g. A lighthouse at dusk, watercolor', 'What the image should show'),

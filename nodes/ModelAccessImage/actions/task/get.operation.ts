@@ -5,6 +5,7 @@ import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation'
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';
 import { downloadImages } from '../../download';
 import {
+	IMAGE_TOOL_FIELDS,
 	binaryPropertyField,
 	downloadImagesField,
 	fileOptions,
@@ -23,6 +24,7 @@ export const get: Operation = {
 	action: 'Get a task',
 	description: 'Look at an image task once, and get its images if they are done',
 	unit: 'task',
+	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		taskIdField,
 		simplifyField,

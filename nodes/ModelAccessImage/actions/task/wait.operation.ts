@@ -2,6 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';
 import {
+	IMAGE_TOOL_FIELDS,
 	binaryPropertyField,
 	downloadImagesField,
 	fileOptions,
@@ -23,6 +24,7 @@ export const wait: Operation = {
 	action: 'Wait for a task',
 	description: 'Wait until an image task is done and get its images',
 	unit: 'task',
+	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		taskIdField,
 		simplifyField,

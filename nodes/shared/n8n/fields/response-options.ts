@@ -1,8 +1,9 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import type { RequestBounds } from '../http/client';
-import { secondsOption, textOption } from './define-option';
+import { defineOption, secondsOption, textOption } from './define-option';
 import { maxRetriesOption, timeoutOption } from './options';
-import { omitUndefined, optionalNumber } from './parameters';
+import { jsonObjectParameter, omitUndefined, optionalNumber } from './parameters';
+import { textList } from './text';
 
 export const maxOutputTokensOption: INodeProperties = {
 	displayName: 'Max Output Tokens',
@@ -23,6 +24,7 @@ export const reasoningEffortOption = textOption({
 		{ name: 'Medium', value: 'medium' },
 		{ name: 'Minimal', value: 'minimal' },
 		{ name: 'None', value: 'none' },
+		{ name: 'X-High', value: 'xhigh' },
 	],
 	default: 'medium',
 	description: 'How much the model thinks before it answers. Support depends on the model.',
@@ -81,25 +83,92 @@ export const topPOption: INodeProperties = {
 	description: 'How many of the likeliest words are considered, from 0 to 1',
 };
 
+export const promptCacheKeyOption = textOption({
+	displayName: 'Prompt Cache Key',
+	name: 'promptCacheKey',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. support-bot',
+	description: 'Requests with the same key share a cache, which makes repeated beginnings cheaper',
+});
+
+export const safetyIdentifierOption = textOption({
+	displayName: 'Safety Identifier',
+	name: 'safetyIdentifier',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. a hash of the user’s ID',
+	description: 'Tells users apart where the provider looks for abuse',
+});
+
+export const verbosityOption = textOption({
+	displayName: 'Verbosity',
+	name: 'verbosity',
+	type: 'options',
+	options: [
+		{ name: 'High', value: 'high' },
+		{ name: 'Low', value: 'low' },
+		{ name: 'Medium', value: 'medium' },
+	],
+	default: 'medium',
+	description: 'How much the model says. Support depends on the model.',
+});
+
+export const includeOption = defineOption(
+	{
+		displayName: 'Include',
+		name: 'include',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. reasoning.encrypted_content',
+		description: 'Additional parts to put into the answer; separate several by commas',
+	},
+	textList,
+);
+
+export const metadataOption = defineOption(
+	{
+		displayName: 'Metadata (JSON)',
+		name: 'metadata',
+		type: 'json',
+		default: '{}',
+		placeholder: '{ "customer": "42" }',
+		description: 'Names and values that the gateway keeps with the response',
+	},
+	(value, label) => unlessEmpty(jsonObjectParameter(value, label)),
+);
+
+function unlessEmpty(fields: Record<string, unknown>): Record<string, unknown> | undefined {
+	return Object.keys(fields).length > 0 ? fields : undefined;
+}
+
 /**
- * The body fields of the options above (and of Reasoning Summary, where a node has it) that were
- * set, under the gateway's names.
+ * The body fields of the options above that were set, under the gateway's names.
+ * @param format `text.format`, where the answer is to have a form
  * @throws {ValidationError} names the option
  */
-export function readModelFields(options: IDataObject): Record<string, unknown> {
+export function readModelFields(
+	options: IDataObject,
+	format: Record<string, unknown> | undefined,
+): Record<string, unknown> {
 	const reasoning = omitUndefined({
 		effort: reasoningEffortOption.read(options),
 		summary: reasoningSummaryOption.read(options),
 	});
 	return omitUndefined({
+		include: includeOption.read(options),
 		max_output_tokens: optionalNumber(options.maxOutputTokens, {
 			field: 'Max Output Tokens',
 			min: 1,
 			whole: true,
 		}),
-		reasoning: Object.keys(reasoning).length > 0 ? reasoning : undefined,
+		metadata: metadataOption.read(options),
+		prompt_cache_key: promptCacheKeyOption.read(options),
+		reasoning: unlessEmpty(reasoning),
+		safety_identifier: safetyIdentifierOption.read(options),
 		service_tier: serviceTierOption.read(options),
 		store: options.store,
+		text: unlessEmpty(omitUndefined({ format, verbosity: verbosityOption.read(options) })),
 		temperature: optionalNumber(options.temperature, { field: 'Temperature', min: 0 }),
 		top_p: optionalNumber(options.topP, { field: 'Top P', min: 0 }),
 	});

@@ -27,3 +27,16 @@ export function textListParameter(value: unknown, field: string): string | strin
 	if (!Array.isArray(value)) return textParameter(value, field);
 	return value.map((entry, index) => textParameter(entry, `${field}, entry ${index + 1}`) ?? '');
 }
+
+/**
+ * Reads a field that takes a list of texts, or a text that separates them by commas.
+ * @returns undefined where nothing is set
+ * @throws {ValidationError} it is an object, or an entry is no text
+ */
+export function textList(value: unknown, field: string): string[] | undefined {
+	const texts = textListParameter(value, field) ?? '';
+	const list = (Array.isArray(texts) ? texts : texts.split(','))
+		.map((part) => part.trim())
+		.filter((part) => part !== '');
+	return list.length > 0 ? list : undefined;
+}

@@ -65,6 +65,8 @@ export interface Operation {
 	description: string;
 	/** What one request of it asks for, as a word for messages: `image`, `answer`. */
 	unit: string;
+	/** The output fields that an agent gets, unless the node is to return raw data. */
+	toolFields: string[];
 	/** Its fields, without `displayOptions` for resource and operation. */
 	properties: INodeProperties[];
 	/**

@@ -14,6 +14,7 @@ import { getOptionNames } from '../fields/option-names';
 import { concurrencyOption } from '../fields/options';
 import { createClient } from '../http/client';
 import { connect, type Connection } from '../http/connection';
+import { forAgent } from './agent-tool';
 import type { ItemScope, Operation, Resource } from './operation';
 import { Run, type ItemRun } from './run';
 
@@ -73,7 +74,7 @@ async function runItems(
 			const needs = { ...shared.connection, optionNames, slot };
 			try {
 				const output = await operation.run(itemScope(context, needs, itemRun, run));
-				return run.succeed(itemRun, output);
+				return run.succeed(itemRun, forAgent(context, index, output, operation));
 			} catch (error) {
 				return run.fail(itemRun, error);
 			} finally {

@@ -3,6 +3,7 @@ import { CanceledError, ModelAccessError, NetworkError } from '../../api/errors/
 import { redactError, type Redact } from '../../api/errors/sanitize';
 import { StreamRelay } from './stream-relay';
 import { errorDetails, nodeError, type UnfinishedWork, type TaskRecord } from '../errors';
+import { isAgentTool, toToolError, toToolErrorItem } from './agent-tool';
 import type { PaidWork } from './operation';
 import { ResumeStore, type SavedWork } from './resume-store';
 
@@ -238,11 +239,12 @@ export class Run {
 		if (!failure) return;
 		const { error, index } = failure;
 		const own = error instanceof ModelAccessError ? error.details.taskId : undefined;
-		throw nodeError(this.context.getNode(), error, index, {
+		const shown = nodeError(this.context.getNode(), error, index, {
 			tasks: [...this.tasks.values()].filter(({ taskId }) => taskId !== own),
 			doubts: this.doubts.filter(({ itemIndex }) => itemIndex !== index),
 			answers: [...this.answered].filter((item) => item !== index).length,
 		});
+		throw isAgentTool(this.context) ? toToolError(shown) : shown;
 	}
 
 	private errorItem(error: unknown, index: number): INodeExecutionData {
@@ -258,6 +260,7 @@ export class Run {
 			},
 			pairedItem: { item: index },
 		};
+		if (isAgentTool(this.context)) item.json = toToolErrorItem(made);
 		if (node.onError === 'continueErrorOutput') {
 			// n8n tells by this field which items go to the error output, and replaces the JSON of
 			// items that still have it afterwards. It copies what it sends there, and so loses it.
@@ -267,12 +270,7 @@ export class Run {
 	}
 }
 
-/**
- * Whether what the node says reaches the caller of the workflow. An agent's tool speaks to the
- * agent; n8n adds this to the name of a node's type, whether the agent or the engine runs it. Older
- * n8n has neither of the two questions.
- */
+/** Whether what the node says reaches the caller of the workflow: an agent's tool speaks to the agent. */
 function streamsToCaller(context: IExecuteFunctions): boolean {
-	const isTool = context.isToolExecution?.() === true || context.getNode().type.endsWith('Tool');
-	return !isTool && context.isStreaming?.() === true;
+	return !isAgentTool(context) && context.isStreaming?.() === true;
 }

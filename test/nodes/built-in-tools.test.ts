@@ -1,0 +1,121 @@
+import type { IDataObject } from 'n8n-workflow';
+import { tool } from '@langchain/core/tools';
+import { z } from 'zod';
+import { createResponse, useHarness } from './arrange';
+import { useChat } from './chat-model.arrange';
+
+const CODE = { type: 'code_interpreter', container: { type: 'auto' } };
+const place = { country: 'US', region: 'Minnesota', city: ' Minneapolis ' };
+
+const ROWS: Array<[string, IDataObject, object[]]> = [
+	['a web search', { webSearch: {} }, [{ type: 'web_search' }]],
+	[
+		'a web search with all its options',
+		{
+			webSearch: {
+				searchContextSize: 'low',
+				allowedDomains: 'example.com, wikipedia.org',
+				...place,
+			},
+		},
+		[
+			{
+				type: 'web_search',
+				search_context_size: 'low',
+				filters: { allowed_domains: ['example.com', 'wikipedia.org'] },
+				user_location: { type: 'approximate', ...place, city: 'Minneapolis' },
+			},
+		],
+	],
+	[
+		'a file search',
+		{ fileSearch: { vectorStoreIds: '["vs_1"]', filters: '{"type":"eq"}', maxResults: 3 } },
+		[
+			{
+				type: 'file_search',
+				vector_store_ids: ['vs_1'],
+				filters: { type: 'eq' },
+				max_num_results: 3,
+			},
+		],
+	],
+	[
+		'a file search in stores separated by commas',
+		{ fileSearch: { vectorStoreIds: 'vs_1, vs_2' } },
+		[{ type: 'file_search', vector_store_ids: ['vs_1', 'vs_2'] }],
+	],
+	['a code interpreter', { codeInterpreter: true }, [CODE]],
+];
+
+describe('A built-in tool of Response → Create', () => {
+	const harness = useHarness();
+
+	test.each([
+		...ROWS,
+		['an image generation', { imageGeneration: true }, [{ type: 'image_generation' }]],
+	] as typeof ROWS)('is sent: %s', async (_name, builtInTools, tools) => {
+		await harness.text(createResponse({ builtInTools }));
+		expect(harness.bodies()).toEqual([{ model: 'aurora-text-1', input: 'Hello there', tools }]);
+	});
+
+	test('is not sent where it is off, and stands before Tools (JSON)', async () => {
+		const off = { codeInterpreter: false, imageGeneration: false };
+		await harness.text(createResponse({ builtInTools: off }));
+		const options = { tools: '[{"type":"image_generation"}]' };
+		await harness.text(createResponse({ builtInTools: { codeInterpreter: true }, options }));
+		expect(harness.bodies().map(({ tools }) => tools)).toEqual([
+			undefined,
+			[CODE, { type: 'image_generation' }],
+		]);
+	});
+
+	test('is refused without a store to search', async () => {
+		const builtInTools = { fileSearch: { vectorStoreIds: '[]' } };
+		const { error } = await harness.textError(createResponse({ builtInTools }));
+		expect(error.message).toBe('Vector Store IDs is empty');
+		expect(harness.bodies()).toEqual([]);
+	});
+});
+
+describe('The chat model', () => {
+	const harness = useChat();
+	const SCHEMA = { type: 'object', properties: { a: { type: 'string' } } };
+
+	test.each(ROWS)('sends beside the agent’s tools %s', async (_name, builtInTools, tools) => {
+		const { model } = await harness.supply({ builtInTools });
+		const note = tool(async () => '', { name: 'note', schema: z.object({}) });
+		await harness.drive(model.bindTools([note]).invoke('Hi [[no-tools]]'));
+		expect(harness.bodies()[0]?.tools).toEqual([
+			expect.objectContaining({ name: 'note' }),
+			...tools,
+		]);
+	});
+
+	test('sends the options that n8n’s own model has', async () => {
+		const format = { type: 'json_schema', name: 'a', schema: JSON.stringify(SCHEMA), strict: true };
+		const options = {
+			responseFormat: { format },
+			verbosity: 'low',
+			promptCacheKey: 'k',
+			reasoningSummary: 'auto',
+			reasoningEffort: 'xhigh',
+			include: 'a, b',
+			metadata: '{"a":"b"}',
+			safetyIdentifier: 's',
+		};
+		const { model } = await harness.supply({ options });
+		await harness.drive(model.invoke('Hi'));
+		expect(harness.bodies()).toEqual([
+			{
+				model: 'aurora-text-1',
+				input: [{ role: 'user', content: 'Hi' }],
+				text: { format: { ...format, schema: SCHEMA }, verbosity: 'low' },
+				prompt_cache_key: 'k',
+				reasoning: { effort: 'xhigh', summary: 'auto' },
+				include: ['a', 'b'],
+				metadata: { a: 'b' },
+				safety_identifier: 's',
+			},
+		]);
+	});
+});
