@@ -40,14 +40,16 @@ async function main() {
 	const forJest = ['-c', CONFIG, ...words.filter((word) => !OWN_WORDS.includes(word))];
 	const files = await chosenFiles(forJest);
 	if (words.includes('--needs')) return (await missingPackages(files)).forEach(say);
-	await checkNeeds(files);
-	await installN8n(N8N_VERSION, say);
-	const given = process.env.E2E_TARBALL;
-	if (given === undefined) say('Packing the package');
-	const tarball = given ?? (await packPackage(join(await dataFolder(), 'packed')));
-	process.exitCode = await runJest(forJest, {
-		E2E_TARBALL: tarball,
-		...(words.includes('--screenshots') && { E2E_SCREENSHOTS: join(PROJECT, 'docs', 'images') }),
+	process.exitCode = await runJest(forJest, async () => {
+		await checkNeeds(files);
+		await installN8n(N8N_VERSION, say);
+		const given = process.env.E2E_TARBALL;
+		if (given === undefined) say('Packing the package');
+		const tarball = given ?? (await packPackage(join(await dataFolder(), 'packed')));
+		return {
+			E2E_TARBALL: tarball,
+			...(words.includes('--screenshots') && { E2E_SCREENSHOTS: join(PROJECT, 'docs', 'images') }),
+		};
 	});
 }
 

@@ -14,10 +14,10 @@ async function main() {
 	const words = process.argv.slice(2);
 	if (words.includes('--help')) return console.log(HELP);
 	if (words.includes('--needs')) return (await hasPython()) ? undefined : console.log(DEBIAN);
-	const python = await installLiteLlm((text) => console.log(text));
-	process.exitCode = await runJest(['-c', join('test', 'interop', 'jest.config.js'), ...words], {
-		INTEROP_PYTHON: python,
-	});
+	const config = join('test', 'interop', 'jest.config.js');
+	process.exitCode = await runJest(['-c', config, ...words], async () => ({
+		INTEROP_PYTHON: await installLiteLlm((text) => console.log(text)),
+	}));
 }
 
 main().catch((error: unknown) => {

@@ -9,17 +9,28 @@ import { PROJECT } from './n8n/package';
 export const JEST = join(PROJECT, 'node_modules', 'jest', 'bin', 'jest.js');
 
 /**
- * Runs jest; what asks this process to end asks jest. However jest ends, what its tests started ends
- * with it. Resolves with its exit code.
+ * Runs jest, after what it needs was prepared. What asks this process to end also ends what it
+ * started: the preparation, or jest. However jest ends, what its tests started ends with it.
+ * @param prepare returns what jest's environment needs beside this process's own
+ * @returns jest's exit code
+ * @throws what `prepare` throws
  */
-export async function runJest(words: string[], env: NodeJS.ProcessEnv): Promise<number> {
+export async function runJest(
+	words: string[],
+	prepare: () => Promise<NodeJS.ProcessEnv>,
+): Promise<number> {
+	const asked = askedToEnd();
+	let preparing = true;
+	void asked.then(() => preparing && process.exit(1));
+	const env = await prepare();
 	const list = join(await dataFolder(), `children.${process.pid}`);
+	preparing = false;
 	const child: ChildProcess = spawn(process.execPath, [JEST, ...words], {
 		cwd: PROJECT,
 		env: { ...process.env, ...env, [CHILDREN_LIST]: list },
 		stdio: 'inherit',
 	});
-	void askedToEnd().then((signal) => child.kill(signal));
+	void asked.then((signal) => child.kill(signal));
 	try {
 		return await new Promise<number>((resolve, reject) => {
 			child.once('error', reject).once('close', (code) => resolve(code ?? 1));
