@@ -72,7 +72,7 @@ const drawing: Fields = {
 	n: number(1),
 	outputFormat: oneOf('png', 'jpeg', 'png', 'webp'),
 	quality: oneOf('auto', 'auto', 'high', 'low', 'medium'),
-	size: text('1024x1024'),
+	size: oneOf('auto', 'auto', '1536x1024', '1024x1536', '1024x1024'),
 };
 
 /**

@@ -179,7 +179,7 @@ describe('An image or a look at a task is not sent:', () => {
 test('Under Continue each item of Image → Generate names its own bad option, and none is sent', async () => {
 	const rows: Array<[options: IDataObject, message: string]> = [
 		[{ extraBody: { prompt: '' } }, 'Prompt is empty'],
-		[{ size: 'big' }, 'Size is neither auto nor <width>x<height>'],
+		[{ size: 'big' }, 'Size is neither auto nor width x height'],
 		[{ n: 0 }, 'Number of Images is below 1'],
 		[{ n: 'two' }, 'Number of Images is not a number'],
 		[{ pollInterval: 'soon' }, 'Poll Interval is not a number'],
