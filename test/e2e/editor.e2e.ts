@@ -117,7 +117,11 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		await editor.add('read/write files', 'Read/Write Files from Disk', 'Write File to Disk');
 		await editor.at('ndv').waitFor();
 		const path = `${folder}/{{ $binary.data.fileName }}`;
-		await editor.fillExpression('fileName', path, /\.n8n-files\/a-lighthouse-at-dusk-watercolor-\w{4}\.png/);
+		await editor.fillExpression(
+			'fileName',
+			path,
+			/\.n8n-files\/a-lighthouse-at-dusk-watercolor-\w{4}\.png/,
+		);
 		await editor.closeNode();
 		await editor.execute();
 		const [name = ''] = await readdir(folder);
