@@ -163,6 +163,16 @@ const MISSING: Record<string, string[]> = {
 	'task: wait': ['taskId'],
 };
 
+/** What the canvas shows below the node's name, by operation. */
+const SUBTITLES: Record<string, string> = {
+	'response: create': 'Create Response',
+	'model: getAll': 'List Models',
+	'image: generate': 'Generate Image',
+	'image: edit': 'Edit Image',
+	'task: get': 'Get Task',
+	'task: wait': 'Wait for Task',
+};
+
 const nodes: Array<[string, INodeType]> = [
 	new LmChatModelAccess(),
 	new ModelAccess(),
@@ -252,7 +262,7 @@ describe.each(nodes)('the node %s', (name, node) => {
 		}
 		for (const place of operations) {
 			const [resource, operation] = place.split(': ');
-			expect(subtitleOf({ resource, operation })).toBe(`${operation}: ${resource}`);
+			expect(subtitleOf({ resource, operation })).toBe(SUBTITLES[place]);
 		}
 	});
 
