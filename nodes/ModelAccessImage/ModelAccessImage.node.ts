@@ -5,7 +5,7 @@ import {
 	type INodeType,
 	type INodeTypeDescription,
 } from 'n8n-workflow';
-import { searchModels } from '../shared/n8n/fields/model-picker';
+import { searchImageModels } from '../shared/n8n/fields/model-picker';
 import { resourceProperties, subtitleOf, type Resource } from '../shared/n8n/runner/operation';
 import { execute } from '../shared/n8n/runner/run-items';
 import { image } from './actions/image';
@@ -32,7 +32,7 @@ export class ModelAccessImage implements INodeType {
 		properties: resourceProperties(resources),
 	};
 
-	methods = { listSearch: { searchModels } };
+	methods = { listSearch: { searchModels: searchImageModels } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await execute(this, resources);

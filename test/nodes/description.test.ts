@@ -12,7 +12,7 @@ import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAcce
 import { create } from '../../nodes/ModelAccess/actions/response/create.operation';
 import { ModelAccess } from '../../nodes/ModelAccess/ModelAccess.node';
 import { ModelAccessImage } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
-import { searchModels } from '../../nodes/shared/n8n/fields/model-picker';
+import { searchImageModels, searchModels } from '../../nodes/shared/n8n/fields/model-picker';
 import { prepareNode } from '../../scripts/engine/index';
 import { byId } from './arrange';
 
@@ -275,7 +275,8 @@ describe.each(nodes)('the node %s', (name, node) => {
 				? { inputs: [], outputs: ['ai_languageModel'] }
 				: { inputs: ['main'], outputs: ['main'], usableAsTool: true }),
 		});
-		expect(node.methods?.listSearch).toEqual({ searchModels });
+		const search = name === 'modelAccessImage' ? searchImageModels : searchModels;
+		expect(node.methods?.listSearch).toEqual({ searchModels: search });
 	});
 
 	test('names every operation for the nodes panel, with a verb first', () => {
