@@ -150,7 +150,7 @@ describe('An image or a look at a task is not sent:', () => {
 			],
 			'Enter the name of the input’s binary field, such as data; several are separated by commas.':
 				[['Input Binary Field names no binary field', files(' , ')]],
-			'Check the name, and that the node before hands on a binary file. An expression may also give the binary data of another node’s item.':
+			'The item has "data", "page", "nothing". Enter one of these names. An expression may also give the binary data of another node’s item.':
 				[['Input Binary Field "x" is not a binary field of the item', files('x')]],
 			'Write the name of the field, such as data, or the file of another node’s item: {{ $("Name").item.binary.data }}.':
 				[
