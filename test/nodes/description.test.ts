@@ -141,9 +141,13 @@ const TABLE: Record<string, Record<string, Fields>> = {
 		'image: edit': {
 			...model,
 			prompt: text(),
-			imageSource: oneOf('binary', 'binary', 'url'),
-			imageBinaryPropertyNames: text('data'),
-			imageUrls: text(),
+			images: [
+				'fixedCollection',
+				{ image: [{ source: 'binary', binaryPropertyName: 'data', url: '' }] },
+			],
+			'images.image.source': oneOf('binary', 'binary', 'url'),
+			'images.image.binaryPropertyName': text('data'),
+			'images.image.url': text(),
 			waitForCompletion: toggle(true),
 			...delivery,
 			...options({ ...drawing, maskBinaryPropertyName: text(), maskUrl: text() }),

@@ -7,6 +7,8 @@ import {
 	getTask,
 	itemsOf,
 	shown,
+	sourceFiles,
+	sourceUrls,
 	useHarness,
 } from './arrange';
 
@@ -28,6 +30,8 @@ test.each([
 	['Prompt', generateImage({ prompt: '= {{ $json.answer }} ' })],
 	['Model', generateImage({ model: locator('={{ $json.model }}') })],
 	['Task ID', getTask('={{ $json.task_id }}')],
+	['Image 2: URL', editImage(sourceUrls('https://a.example/1.png', '={{ $json.url }}'))],
+	['Image 1: Input Binary Field', editImage(sourceFiles('={{ $json.field }}'))],
 	['Put Output File in Field', generateImage({ binaryPropertyName: '={{ $json.answer }}' })],
 ])('An expression that gives nothing is told as that: %s', async (field, parameters) => {
 	const [message, advice] = await imageError(parameters);
@@ -72,7 +76,7 @@ test.each([
 		/^The item has "f0", .*"f9", …\. Enter one/,
 	],
 ])('A wrong name of a binary field is answered with those of the item', async (binary, advice) => {
-	const error = await imageError(editImage({ imageSource: 'binary' }), binary);
-	expect(error[0]).toBe('Input Binary Field "data" is not a binary field of the item');
+	const error = await imageError(editImage(sourceFiles('data')), binary);
+	expect(error[0]).toBe('Image 1: Input Binary Field "data" is not a binary field of the item');
 	expect(error[1]).toMatch(advice);
 });
