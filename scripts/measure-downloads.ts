@@ -179,8 +179,9 @@ async function measureDownloads(address: Address): Promise<Needs> {
 const EDIT: IDataObject = {
 	...GENERATE,
 	operation: 'edit',
-	imageSource: 'binary',
-	imageBinaryPropertyNames: '={{ Object.keys($binary) }}',
+	images: {
+		image: [{ source: 'binary', binaryPropertyName: '={{ Object.keys($binary) }}' }],
+	},
 	waitForCompletion: false,
 };
 

@@ -5,8 +5,8 @@ import {
 	type INodeType,
 	type INodeTypeDescription,
 } from 'n8n-workflow';
-import { searchModels } from '../shared/n8n/fields/model-picker';
-import { resourceProperties, type Resource } from '../shared/n8n/runner/operation';
+import { searchImageModels } from '../shared/n8n/fields/model-picker';
+import { resourceProperties, subtitleOf, type Resource } from '../shared/n8n/runner/operation';
 import { execute } from '../shared/n8n/runner/run-items';
 import { image } from './actions/image';
 import { task } from './actions/task';
@@ -22,7 +22,7 @@ export class ModelAccessImage implements INodeType {
 		icon: { light: 'file:modelAccessImage.svg', dark: 'file:modelAccessImage.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		subtitle: subtitleOf(resources),
 		description: 'Generate and edit images through a Model Access gateway and get them as files',
 		defaults: { name: 'Model Access Image' },
 		usableAsTool: true,
@@ -32,7 +32,7 @@ export class ModelAccessImage implements INodeType {
 		properties: resourceProperties(resources),
 	};
 
-	methods = { listSearch: { searchModels } };
+	methods = { listSearch: { searchModels: searchImageModels } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await execute(this, resources);

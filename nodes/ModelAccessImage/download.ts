@@ -2,7 +2,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow'
 import { DownloadError, ModelAccessError, TaskError } from '../shared/api/errors/errors';
 import { downloadImage, type Downloaded } from '../shared/api/images/download';
 import { toDeadLink } from '../shared/api/images/download-failure';
-import { makeFileName } from '../shared/api/images/file-name';
+import { makeFileName, type NamedImage } from '../shared/api/images/file-name';
 import { pollImageTask } from '../shared/api/images/poll-task';
 import type { PollResult } from '../shared/api/images/task';
 import {
@@ -29,14 +29,14 @@ export async function downloadImages(
 	origin: ImageOrigin,
 	settings: FileSettings,
 ): Promise<INodeExecutionData[]> {
-	const { taskId } = origin;
+	const { taskId, prompt } = origin;
 	const images = getTaskImages(taskId, seen.task);
 	const toItem = async (image: TaskImage): Promise<INodeExecutionData> => {
 		const json = settings.simplify
 			? simplifyImage(seen.task, image, origin)
 			: rawImage(seen, image);
 		if (!settings.download) return { json: json as IDataObject };
-		const got = await fetchOrReread(scope, { ...image, taskId }, settings);
+		const got = await fetchOrReread(scope, { ...image, taskId, prompt }, settings);
 		return {
 			json: { ...json, file: { name: got.name, mime_type: got.mimeType, size: got.size } },
 			binary: { [settings.binaryProperty]: got.file },
@@ -50,7 +50,7 @@ export async function downloadImages(
 	});
 }
 
-type NamedImage = TaskImage & { taskId: string };
+type KnownImage = TaskImage & NamedImage;
 
 /**
  * Fetches an image. Where its link is dead, the task is read once more, which costs nothing: it may
@@ -58,7 +58,7 @@ type NamedImage = TaskImage & { taskId: string };
  */
 async function fetchOrReread(
 	scope: ImageScope,
-	image: NamedImage,
+	image: KnownImage,
 	settings: FileSettings,
 ): Promise<Downloaded<IBinaryData>> {
 	try {
@@ -71,7 +71,7 @@ async function fetchOrReread(
 /** @throws the error of the first link, if there is no other, or it does not help */
 async function fetchByNewLink(
 	scope: ImageScope,
-	image: NamedImage,
+	image: KnownImage,
 	settings: FileSettings,
 	error: unknown,
 ): Promise<Downloaded<IBinaryData>> {
@@ -87,7 +87,7 @@ async function fetchByNewLink(
 
 async function fetchImage(
 	{ client, storage, baseUrl }: ImageScope,
-	image: NamedImage,
+	image: KnownImage,
 	{ fileName, maxBytes, idleMs }: FileSettings,
 ): Promise<Downloaded<IBinaryData>> {
 	const address = URL.canParse(image.url, baseUrl) ? new URL(image.url, baseUrl).href : image.url;

@@ -34,7 +34,7 @@ const fileNameOption = defineOption(
 		default: '',
 		placeholder: 'e.g. product-{{ $json.sku }}-{index}',
 		description:
-			'Name of the file; {index} stands for the image’s index, and the extension follows the file’s real type. Empty takes the task ID.',
+			'Name of the file; {index} stands for the image’s index, and the extension follows the file’s real type. Empty takes the first words of the prompt and the end of the task ID.',
 	},
 	(value, label) => textParameter(value, label) ?? '',
 );
@@ -165,7 +165,7 @@ export interface FileSettings {
 	download: boolean;
 	/** The binary field of the file. */
 	binaryProperty: string;
-	/** As the user wrote it; empty takes the task's ID. */
+	/** As the user wrote it; empty takes words of the prompt and the end of the task's ID. */
 	fileName: string;
 	/** Bytes of the largest file. */
 	maxBytes: number;

@@ -59,6 +59,20 @@ export class Editor {
 		return this.entry();
 	}
 
+	/**
+	 * Searches the open panel for another text.
+	 * @returns the entries' names
+	 */
+	async searchAgain(text: string): Promise<string[]> {
+		const bar = this.at('node-creator-search-bar');
+		// Nothing is called so: what is found afterwards is of this search, not of the one before.
+		await bar.fill('#'.repeat(20));
+		await until('nothing is found', async () => (await this.entry().count()) === 0);
+		await bar.fill(text);
+		await this.entry().first().waitFor();
+		return await this.entry().allInnerTexts();
+	}
+
 	/** The panel's entries, or those that are called so. */
 	entry(name?: string): Locator {
 		const entries = this.at('node-creator').getByTestId('node-creator-item-name');

@@ -110,14 +110,18 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 	browserTest('5: the picture is saved: by Download once, by a node in every run', async () => {
 		const saved = await editor.download();
 		expect(pictureBelongsTo(PROMPT, saved.bytes)).toBe(true);
-		expect(saved.name).toMatch(/^imgtask_.*\.png$/);
+		expect(saved.name).toMatch(/^a-lighthouse-at-dusk-watercolor-\w{4}\.png$/);
 		await editor.closeNode();
 
 		const folder = join(stage.n8n.userFolder, FILES);
 		await editor.add('read/write files', 'Read/Write Files from Disk', 'Write File to Disk');
 		await editor.at('ndv').waitFor();
 		const path = `${folder}/{{ $binary.data.fileName }}`;
-		await editor.fillExpression('fileName', path, /\.n8n-files\/imgtask_\w+\.png/);
+		await editor.fillExpression(
+			'fileName',
+			path,
+			/\.n8n-files\/a-lighthouse-at-dusk-watercolor-\w{4}\.png/,
+		);
 		await editor.closeNode();
 		await editor.execute();
 		const [name = ''] = await readdir(folder);

@@ -223,12 +223,21 @@ export const generateImage = (given: IDataObject = {}): IDataObject => ({
 	...given,
 });
 
+/** The images of an edit: files of the item, by the names of their fields. */
+export const sourceFiles = (...names: string[]): IDataObject => ({
+	images: { image: names.map((name) => ({ source: 'binary', binaryPropertyName: name })) },
+});
+
+/** The images of an edit: addresses. */
+export const sourceUrls = (...urls: string[]): IDataObject => ({
+	images: { image: urls.map((url) => ({ source: 'url', url })) },
+});
+
 /** Parameters of Image → Edit, of a picture at an address. */
 export const editImage = (given: IDataObject = {}): IDataObject => ({
 	...generateImage({ prompt: 'More light' }),
 	operation: 'edit',
-	imageSource: 'url',
-	imageUrls: 'https://pictures.example.com/boat.png',
+	...sourceUrls('https://pictures.example.com/boat.png'),
 	...given,
 });
 

@@ -6,7 +6,15 @@ import {
 	prepareNode,
 	type BinaryStorage,
 } from '../../scripts/engine/index';
-import { createResponse, editImage, imageNode, shown, startHarness, type Harness } from './arrange';
+import {
+	createResponse,
+	editImage,
+	type Harness,
+	imageNode,
+	shown,
+	sourceFiles,
+	startHarness,
+} from './arrange';
 
 let harness: Harness;
 let storage: BinaryStorage;
@@ -70,8 +78,7 @@ describe.each([
 		const items = await Promise.all(
 			pictures.map(async (bytes) => ({ json: {}, binary: { photo: await kept(bytes, 'a.png') } })),
 		);
-		const imageBinaryPropertyNames = '={{ $binary.photo }}';
-		await harness.image(editImage({ imageSource: 'binary', imageBinaryPropertyNames }), { items });
+		await harness.image(editImage(sourceFiles('={{ $binary.photo }}')), { items });
 		const edits = harness.gateway.requests.filter(({ route }) => route === 'edits');
 		expect(edits).toHaveLength(2);
 	});
@@ -112,17 +119,13 @@ describe('A file in memory, of which $binary has no bytes,', () => {
 			},
 			{ json: { photo: photo as unknown as IDataObject } },
 		];
-		const imageBinaryPropertyNames = '={{ $json.photo }}';
-		const run = await harness.image(
-			editImage({ imageSource: 'binary', imageBinaryPropertyNames }),
-			{
-				items,
-				onError: 'continueRegularOutput',
-			},
-		);
+		const run = await harness.image(editImage(sourceFiles('={{ $json.photo }}')), {
+			items,
+			onError: 'continueRegularOutput',
+		});
 		expect(run.items.map(({ json }) => json.error)).toEqual([
-			'Input Binary Field got the file "a.png" without its bytes',
-			'Input Binary Field got the file "a.png" without its bytes',
+			'Image 1: Input Binary Field got the file "a.png" without its bytes',
+			'Image 1: Input Binary Field got the file "a.png" without its bytes',
 		]);
 		expect(harness.gateway.count()).toBe(0);
 	});

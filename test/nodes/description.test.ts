@@ -12,7 +12,7 @@ import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAcce
 import { create } from '../../nodes/ModelAccess/actions/response/create.operation';
 import { ModelAccess } from '../../nodes/ModelAccess/ModelAccess.node';
 import { ModelAccessImage } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
-import { searchModels } from '../../nodes/shared/n8n/fields/model-picker';
+import { searchImageModels, searchModels } from '../../nodes/shared/n8n/fields/model-picker';
 import { prepareNode } from '../../scripts/engine/index';
 import { byId } from './arrange';
 
@@ -100,7 +100,7 @@ const drawing: Fields = {
 	n: number(1),
 	outputFormat: oneOf('png', 'jpeg', 'png', 'webp'),
 	quality: oneOf('auto', 'auto', 'high', 'low', 'medium'),
-	size: text('1024x1024'),
+	size: oneOf('auto', 'auto', '1536x1024', '1024x1536', '1024x1024'),
 };
 
 /**
@@ -177,9 +177,13 @@ const TABLE: Record<string, Record<string, Fields>> = {
 		'image: edit': {
 			...model,
 			prompt: text(),
-			imageSource: oneOf('binary', 'binary', 'url'),
-			imageBinaryPropertyNames: text('data'),
-			imageUrls: text(),
+			images: [
+				'fixedCollection',
+				{ image: [{ source: 'binary', binaryPropertyName: 'data', url: '' }] },
+			],
+			'images.image.source': oneOf('binary', 'binary', 'url'),
+			'images.image.binaryPropertyName': text('data'),
+			'images.image.url': text(),
 			waitForCompletion: toggle(true),
 			...delivery,
 			...options({ ...drawing, maskBinaryPropertyName: text(), maskUrl: text() }),
@@ -197,6 +201,16 @@ const MISSING: Record<string, string[]> = {
 	'image: edit': ['model', 'prompt'],
 	'task: get': ['taskId'],
 	'task: wait': ['taskId'],
+};
+
+/** What the canvas shows below the node's name, by operation. */
+const SUBTITLES: Record<string, string> = {
+	'response: create': 'Create Response',
+	'model: getAll': 'List Models',
+	'image: generate': 'Generate Image',
+	'image: edit': 'Edit Image',
+	'task: get': 'Get Task',
+	'task: wait': 'Wait for Task',
 };
 
 const nodes: Array<[string, INodeType]> = [
@@ -288,7 +302,7 @@ describe.each(nodes)('the node %s', (name, node) => {
 		}
 		for (const place of operations) {
 			const [resource, operation] = place.split(': ');
-			expect(subtitleOf({ resource, operation })).toBe(`${operation}: ${resource}`);
+			expect(subtitleOf({ resource, operation })).toBe(SUBTITLES[place]);
 		}
 	});
 
@@ -301,7 +315,8 @@ describe.each(nodes)('the node %s', (name, node) => {
 				? { inputs: [], outputs: ['ai_languageModel'] }
 				: { inputs: ['main'], outputs: ['main'], usableAsTool: true }),
 		});
-		expect(node.methods?.listSearch).toEqual({ searchModels });
+		const search = name === 'modelAccessImage' ? searchImageModels : searchModels;
+		expect(node.methods?.listSearch).toEqual({ searchModels: search });
 	});
 
 	test('names every operation for the nodes panel, with a verb first', () => {

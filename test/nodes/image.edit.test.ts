@@ -2,7 +2,16 @@ import { createHash } from 'node:crypto';
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { PNG } from 'pngjs';
 import { sizeOf, type FormRecord } from '../../gateway';
-import { editImage, file, getTask, reply, useDisk, useHarness } from './arrange';
+import {
+	editImage,
+	file,
+	getTask,
+	reply,
+	sourceFiles,
+	sourceUrls,
+	useDisk,
+	useHarness,
+} from './arrange';
 import { checkingTasks, expectPictures } from './image.arrange';
 
 const harness = useHarness(checkingTasks);
@@ -24,8 +33,7 @@ const GIF = Buffer.from('GIF89a\x01\0\x01\0\0\0\0;', 'latin1');
 const TIFF = Buffer.from('II*\0rest of it');
 
 /** Parameters of Image → Edit, of files of the item. */
-const editFiles = (given: IDataObject = {}) =>
-	editImage({ imageSource: 'binary', imageUrls: '', ...given });
+const editFiles = (given: IDataObject = {}) => editImage({ ...sourceFiles('data'), ...given });
 
 const edits = () => harness.gateway.requests.filter(({ route }) => route === 'edits');
 const form = () => edits()[0]?.body as FormRecord;
@@ -68,7 +76,7 @@ describe('The form of an edit', () => {
 			quality: 'high',
 			extraBody: '{ "meta": { "tags": ["a"] }, "prompt": "Rather this" }',
 		};
-		await harness.image(editFiles({ imageBinaryPropertyNames: 'b, a,c,d', options }), {
+		await harness.image(editFiles({ ...sourceFiles('b', 'a', 'c', 'd'), options }), {
 			items: [{ json: {}, binary }],
 		});
 		expect(sentFiles()).toEqual([
@@ -90,7 +98,7 @@ describe('The form of an edit', () => {
 			return reply(refusals.shift()!, '', { 'Retry-After': '1' });
 		};
 		const options = { maskBinaryPropertyName: 'hole' };
-		await harness.image(editFiles({ imageBinaryPropertyNames: 'a, b', options }), {
+		await harness.image(editFiles({ ...sourceFiles('a', 'b'), options }), {
 			items: [{ json: {}, binary: { a: file(RED), b: file(BLUE), hole: file(MASK) } }],
 		});
 		expect(form().files).toHaveLength(3);
@@ -105,7 +113,7 @@ test('an edit of addresses is JSON, and the node fetches nothing itself', async 
 	const maskUrl = 'https://a.example/mask.png';
 	const options = { size: '40x20', maskUrl };
 	await harness.image(
-		editImage({ imageUrls: `${address}\n${dataUrl}`, waitForCompletion: false, options }),
+		editImage({ ...sourceUrls(address, dataUrl), waitForCompletion: false, options }),
 	);
 	const { headers, body } = edits()[0]!;
 	expect(headers['content-type']).toMatch(/^application\/json/);
@@ -140,7 +148,7 @@ describe('The file of an edit, and its mask, may be', () => {
 		const photo = place === 'on disk' ? await store(MASK, 'photo.png') : file(MASK, 'photo.png');
 		const inJson = { json: { form: { photo: { ...photo } } } };
 		await harness.image(
-			editFiles({ imageBinaryPropertyNames: name, options: { maskBinaryPropertyName: name } }),
+			editFiles({ ...sourceFiles(name), options: { maskBinaryPropertyName: name } }),
 			{ items: [binaryMode === 'combined' ? inJson : { json: {}, binary: { photo } }], binaryMode },
 		);
 		expect(sentFiles()).toEqual([
@@ -152,7 +160,7 @@ describe('The file of an edit, and its mask, may be', () => {
 	test('larger than the 10 MB that the HTTP library takes without being asked', async () => {
 		const large = Buffer.concat([JPEG, Buffer.alloc(11 * 2 ** 20, 7)]);
 		const binary = { one: await store(large, 'one.jpg'), two: await store(JPEG, 'two.jpg') };
-		const given = { imageBinaryPropertyNames: 'one, two', waitForCompletion: false };
+		const given = { ...sourceFiles('one', 'two'), waitForCompletion: false };
 		await harness.image(editFiles(given), { items: [{ json: {}, binary }] });
 		expect(form().files.map(({ sha256 }) => sha256)).toEqual([hash(large), hash(JPEG)]);
 	});
@@ -161,8 +169,12 @@ describe('The file of an edit, and its mask, may be', () => {
 test('an item whose files cannot be sent names field and fault, and only the others are sent', async () => {
 	const data = file(RED);
 	const rows: Array<[binary: Record<string, IBinaryData>, IDataObject, problem?: string]> = [
-		[{ data }, { names: 'data, b' }, 'Input Binary Field "b" is not a binary field of the item'],
-		[{ data: file(TIFF) }, {}, 'Input Binary Field "data" is a file of type image/tiff'],
+		[
+			{ data },
+			{ names: ['data', 'b'] },
+			'Image 1: Input Binary Field "b" is not a binary field of the item',
+		],
+		[{ data: file(TIFF) }, {}, 'Image 1: Input Binary Field "data" is a file of type image/tiff'],
 		[{ data }, { mask: 'hole' }, 'Mask Binary Field "hole" is not a binary field of the item'],
 		[{ data, hole: file(JPEG) }, { mask: 'hole' }, 'Mask Binary Field "hole" is not a PNG'],
 		[
@@ -173,7 +185,7 @@ test('an item whose files cannot be sent names field and fault, and only the oth
 		[{ data }, {}],
 	];
 	const parameters = editFiles({
-		imageBinaryPropertyNames: '={{ $json.names ?? "data" }}',
+		...sourceFiles('={{ $json.names ?? "data" }}'),
 		waitForCompletion: false,
 		options: { maskBinaryPropertyName: '={{ $json.mask ?? "" }}' },
 	});

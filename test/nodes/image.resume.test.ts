@@ -6,12 +6,13 @@ import {
 	editImage,
 	generateImage,
 	getTask,
+	type Harness,
 	itemsOf,
 	numbered,
+	type ShownError,
+	sourceFiles,
 	startHarness,
 	waitForTask,
-	type ShownError,
-	type Harness,
 } from './arrange';
 import { expectPictures, runChecked, type Placed, type WorkflowOptions } from './image.arrange';
 
@@ -158,7 +159,7 @@ describe('Retry On Fail', () => {
 			refuse(2, 'task', 'Add birds');
 			const ended = await run([
 				{ name: 'Make', parameters: generateImage({ prompt: 'A tree' }) },
-				tried(editImage({ imageSource: 'binary', prompt: 'Add birds' })),
+				tried(editImage({ ...sourceFiles('data'), prompt: 'Add birds' })),
 			]);
 
 			expect(harness.gateway.count({ route: 'task', status: 400 })).toBe(2);
@@ -178,7 +179,7 @@ describe('Retry On Fail', () => {
 			};
 		});
 		refuse(1, 'task');
-		const edit = editImage({ imageSource: 'binary', options: { concurrency: 1 } });
+		const edit = editImage({ ...sourceFiles('data'), options: { concurrency: 1 } });
 		const ended = await run([tried(edit)], { items });
 
 		expect(ended.error).toBeUndefined();

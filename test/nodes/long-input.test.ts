@@ -8,9 +8,11 @@ import {
 	generateImage,
 	getModels,
 	getTask,
-	shown,
-	startHarness,
 	type Harness,
+	shown,
+	sourceFiles,
+	sourceUrls,
+	startHarness,
 } from './arrange';
 import { startChat } from './chat-model.arrange';
 
@@ -45,20 +47,18 @@ describe('The content of a file in place of the name of its field is told as tha
 	];
 
 	test.each(CONTENTS)('%s', async (_, content) => {
-		const files = (options: IDataObject) => editImage({ imageSource: 'binary', ...options });
+		const files = (name: string, options: IDataObject = {}) =>
+			editImage({ ...sourceFiles(name), options });
 		const row = (given: IDataObject) =>
 			createResponse({
 				inputType: 'messages',
 				messages: { message: [{ role: 'user', ...given }] },
 			});
 		const runs: Array<[string, FailedRun]> = [
-			[
-				'Input Binary Field',
-				await harness.imageError(files({ imageBinaryPropertyNames: content }), { items }),
-			],
+			['Image 1: Input Binary Field', await harness.imageError(files(content), { items })],
 			[
 				'Mask Binary Field',
-				await harness.imageError(files({ options: { maskBinaryPropertyName: content } }), {
+				await harness.imageError(files('data', { maskBinaryPropertyName: content }), {
 					items,
 				}),
 			],
@@ -132,7 +132,7 @@ describe('A message is bounded, whatever it quotes', () => {
 		['Model', generateImage({ model: byId(LONG) }), /./],
 		['Size', generateImage({ options: { size: LONG } }), /^Size is neither auto nor/],
 		['Number of Images', generateImage({ options: { n: LONG } }), /^Number of Images is not a num/],
-		['Image URLs', editImage({ imageUrls: LONG }), /no address of an image at position 1$/],
+		['Image 1: URL', editImage(sourceUrls(LONG)), /no address of an image at position 1$/],
 		['Mask URL', editImage({ options: { maskUrl: LONG } }), /no address of an image/],
 		['Task ID', getTask(LONG), /^Task ID is longer than 4096 characters$/],
 		['Task ID', getTask(`https://gateway.example/images/tasks/${LONG}`), /^Task ID is longer/],

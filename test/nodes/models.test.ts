@@ -102,7 +102,10 @@ test.each(['text', 'image'] as const)(
 			});
 		const images = ['aurora-image-1', 'aurora-image-1-hd'];
 		const texts = ['aurora-text-1', 'aurora-text-1-mini', 'Aurora-Text-2.5-Preview'];
-		expect(await found()).toEqual([...texts, ...images, 'aurora-omni-1']);
+		const others = [...texts, 'aurora-omni-1'];
+		expect(await found()).toEqual(
+			node === 'image' ? [...images, ...others] : [...texts, ...images, 'aurora-omni-1'],
+		);
 		expect(harness.gateway.count()).toBe(1);
 		expect(await found('')).toHaveLength(6);
 		expect(await found('IMAGE')).toEqual(images);

@@ -9,6 +9,8 @@ import {
 	getTask,
 	itemsOf,
 	shown,
+	sourceFiles,
+	sourceUrls,
 	useHarness,
 } from './arrange';
 
@@ -125,10 +127,9 @@ describe('Response → Create is not sent:', () => {
 
 describe('An image or a look at a task is not sent:', () => {
 	const ADDRESS = 'https://pictures.example.com/a.png';
-	const files = (imageBinaryPropertyNames: string) =>
-		editImage({ imageSource: 'binary', imageBinaryPropertyNames });
+	const files = (...names: string[]) => editImage(sourceFiles(...names));
 	const mask = (maskBinaryPropertyName: string) =>
-		editImage({ imageSource: 'binary', options: { maskBinaryPropertyName } });
+		editImage({ ...sourceFiles('data'), options: { maskBinaryPropertyName } });
 	const maskAt = (maskUrl: string) => editImage({ options: { maskUrl } });
 
 	test.each(
@@ -140,30 +141,30 @@ describe('An image or a look at a task is not sent:', () => {
 				['Max File Size is 0', generateImage({ options: { maxFileSize: 0 } })],
 				['Max File Size is 0', getTask('t', { options: { maxFileSize: '={{ 0 }}' } })],
 			],
-			'Enter the address of an image.': [['Image URLs is empty', editImage({ imageUrls: ' ' })]],
+			'Enter the address of an image.': [['Image 1: URL is empty', editImage(sourceUrls(' '))]],
 			'Use addresses that begin with https:// or data:image/.': [
 				[
-					'Image URLs holds no address of an image at position 2',
-					editImage({ imageUrls: `${ADDRESS}\nboat.png` }),
+					'Image 2: URL holds no address of an image at position 1',
+					editImage(sourceUrls(ADDRESS, 'boat.png')),
 				],
 				['Mask URL holds no address of an image at position 1', maskAt('hole')],
 			],
 			'Enter the name of the input’s binary field, such as data; several are separated by commas.':
-				[['Input Binary Field names no binary field', files(' , ')]],
-			'Check the name, and that the node before hands on a binary file. An expression may also give the binary data of another node’s item.':
-				[['Input Binary Field "x" is not a binary field of the item', files('x')]],
+				[['Image 1: Input Binary Field names no binary field', files(' , ')]],
+			'The item has "data", "page", "nothing". Enter one of these names. An expression may also give the binary data of another node’s item.':
+				[['Image 1: Input Binary Field "x" is not a binary field of the item', files('x')]],
 			'Write the name of the field, such as data, or the file of another node’s item: {{ $("Name").item.binary.data }}.':
 				[
 					[
-						'Input Binary Field is an object, neither a name nor binary data',
+						'Image 1: Input Binary Field is an object, neither a name nor binary data',
 						files('={{ { a: 1 } }}'),
 					],
 				],
 			'The file has no bytes. Check the node that made it.': [
-				['Input Binary Field "nothing" is empty', files('nothing')],
+				['Image 1: Input Binary Field "nothing" is empty', files('nothing')],
 			],
 			'Its bytes have to be those of a PNG, JPEG, WebP or GIF file, whatever its name says.': [
-				['Input Binary Field "page" is not an image', files('page')],
+				['Image 1: Input Binary Field "page" is not an image', files('page')],
 			],
 			'A mask is a PNG with an alpha channel, whose transparent parts are edited.': [
 				['Mask Binary Field "page" is not a PNG', mask('page')],
@@ -179,7 +180,7 @@ describe('An image or a look at a task is not sent:', () => {
 test('Under Continue each item of Image → Generate names its own bad option, and none is sent', async () => {
 	const rows: Array<[options: IDataObject, message: string]> = [
 		[{ extraBody: { prompt: '' } }, 'Prompt is empty'],
-		[{ size: 'big' }, 'Size is neither auto nor <width>x<height>'],
+		[{ size: 'big' }, 'Size is neither auto nor width x height'],
 		[{ n: 0 }, 'Number of Images is below 1'],
 		[{ n: 'two' }, 'Number of Images is not a number'],
 		[{ pollInterval: 'soon' }, 'Poll Interval is not a number'],

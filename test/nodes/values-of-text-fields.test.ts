@@ -11,10 +11,11 @@ import {
 	generateImage,
 	getModels,
 	getTask,
+	type Harness,
 	shown,
+	sourceFiles,
 	startHarness,
 	waitForTask,
-	type Harness,
 } from './arrange';
 import { startChat } from './chat-model.arrange';
 
@@ -150,14 +151,18 @@ const OPERATIONS: Record<string, (given: IDataObject) => IDataObject> = {
 	'model.getAll': getModels,
 	'response.create': createResponse,
 	'image.generate': generateImage,
-	'image.edit': editImage,
+	// A mask from a field goes with images from fields.
+	'image.edit': ({ options, ...given }) => {
+		const hasFile = 'maskBinaryPropertyName' in ((options as object | undefined) ?? {});
+		return editImage({ ...(hasFile && sourceFiles('data')), options, ...given });
+	},
 	'task.get': (given) => getTask('t', given),
 	'task.wait': (given) => waitForTask('t', given),
 };
 
 describe('A list or an object from an expression is refused before anything is sent', () => {
 	/** These take a list of texts, a file, or JSON. */
-	const TAKES_LISTS = /Binary Field|Image URLs|Mask URL|Include|Allowed Domains/;
+	const TAKES_LISTS = /Binary Field|Mask URL|Include|Allowed Domains/;
 	const TAKES_OBJECTS = /Tool Choice/;
 
 	test.each(FIELDS)('$name', async ({ node, of, field, path }) => {

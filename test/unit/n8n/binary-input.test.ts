@@ -28,7 +28,8 @@ function contextWith(files: Record<string, IBinaryData>, stored: Record<string, 
 			return Readable.from(pieces);
 		},
 	};
-	return { context: { helpers } as unknown as IExecuteFunctions, chunkSizes };
+	const getInputData = () => [{ json: {}, binary: files }];
+	return { context: { helpers, getInputData } as unknown as IExecuteFunctions, chunkSizes };
 }
 
 const inMemory = (bytes: Buffer, given: Partial<IBinaryData> = {}): IBinaryData => ({
@@ -54,8 +55,9 @@ describe('The files that a parameter names', () => {
 	});
 
 	test('are not nothing', () => {
-		for (const value of ['', ' , ', [], null, undefined])
-			expect(() => binaryReferences(value, FIELD)).toThrow(`${FIELD} names no binary field`);
+		for (const value of ['', ' ', [], [null, ''], null, undefined])
+			expect(() => binaryReferences(value, FIELD)).toThrow(`${FIELD} is empty`);
+		expect(() => binaryReferences(' , ', FIELD)).toThrow(`${FIELD} names no binary field`);
 	});
 
 	test('are called by their field, else by their file', () => {

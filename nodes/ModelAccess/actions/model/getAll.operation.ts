@@ -30,6 +30,7 @@ export const getAll: Operation = {
 	value: 'getAll',
 	name: 'Get Many',
 	action: 'Get many models',
+	subtitle: 'List Models',
 	description: 'List the models that your key may use',
 	unit: 'list',
 	toolFields: ['id', 'name', 'display_name'],

@@ -70,10 +70,16 @@ const quality = textOption({
 const size = textOption({
 	displayName: 'Size',
 	name: 'size',
-	type: 'string',
-	default: '1024x1024',
-	placeholder: 'e.g. 1024x1024',
-	description: 'Width x height in pixels, or auto. Which sizes work depends on the model.',
+	type: 'options',
+	options: [
+		{ name: 'Automatic', value: 'auto' },
+		{ name: 'Landscape (1536x1024)', value: '1536x1024' },
+		{ name: 'Portrait (1024x1536)', value: '1024x1536' },
+		{ name: 'Square (1024x1024)', value: '1024x1024' },
+	],
+	default: 'auto',
+	description:
+		'Width x height in pixels. For any other size switch to Expression and enter it, such as 1280x720. Which sizes work depends on the model.',
 });
 
 const extraBody = extraBodyOption('{ "style": "vivid" }');

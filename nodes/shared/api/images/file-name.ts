@@ -17,26 +17,68 @@ const EXTENSIONS = [
 /** A file name's longest, in bytes of UTF-8; file systems end at 255. */
 const LONGEST_BYTES = 200;
 
+/** What tells an image from others. */
+export interface NamedImage {
+	taskId: string;
+	/** What was asked for, if it is known. */
+	prompt?: string;
+	index: number;
+	count: number;
+}
+
 /**
  * Names an image's file.
  *
- * @param wanted as the user wrote it; `{index}` stands for the image's index; empty takes the
- * task's ID. With several images and no `{index}` the index is added, so that names differ.
+ * @param wanted as the user wrote it; `{index}` stands for the image's index; empty takes words of
+ * the prompt and the end of the task's ID. With several images and no `{index}` the index is added,
+ * so that names differ.
  * @param extension what the file's bytes say; it replaces another image extension in `wanted`
  * @returns a name without folders or characters that a file system refuses
  */
 export function makeFileName(
 	wanted: string,
-	{ taskId, index, count }: { taskId: string; index: number; count: number },
+	{ taskId, prompt, index, count }: NamedImage,
 	extension: ImageType['extension'],
 ): string {
-	const template = wanted.trim() === '' ? taskId : wanted.trim();
+	const template = wanted.trim() === '' ? nameByTask(taskId, prompt) : wanted.trim();
 	const full = template.replaceAll('{index}', String(index));
 	const base = withoutImageExtension(safe(full));
 	const tellsApart = template.includes('{index}') && shortened(full) === full;
 	const numbered = count > 1 && !tellsApart ? `${base.text || 'image'}-${index}` : base.text;
 	const kept = sameType(base.extension, extension) ? base.extension! : extension;
 	return `${numbered || 'image'}.${kept}`;
+}
+
+/** Characters of the prompt in a name, at most. */
+const LONGEST_WORDS = 40;
+
+/** Characters of the task's ID behind the prompt's words. */
+const END_OF_ID = 4;
+
+/** The first words of the prompt and the end of the task's ID; the ID alone if there are none. */
+function nameByTask(taskId: string, prompt = ''): string {
+	const words = firstWords(prompt);
+	const end = taskId.replace(/[^a-z0-9]/gi, '').slice(-END_OF_ID);
+	return words === '' || end === '' ? taskId : `${words}-${end}`;
+}
+
+/** As many words as fit, of letters and digits of any script; a first one that is too long is cut. */
+function firstWords(text: string): string {
+	const start = text.slice(0, LONGEST_WORDS * 10).normalize('NFC');
+	const words =
+		start
+			.toLowerCase()
+			.replace(/['’]/g, '')
+			.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+	let kept = Array.from(words[0] ?? '')
+		.slice(0, LONGEST_WORDS)
+		.join('');
+	for (const word of words.slice(1)) {
+		const longer = `${kept}-${word}`;
+		if (Array.from(longer).length > LONGEST_WORDS) break;
+		kept = longer;
+	}
+	return kept;
 }
 
 function safe(name: string): string {

@@ -11,20 +11,13 @@ export interface ImageRequest extends Record<string, unknown> {
 /**
  * Checks the body of an image submit before anything is sent.
  * @param body the fields as set, with the extra body already merged over them
- * @returns the same body
+ * @returns the same body, its size in the form that the gateway reads
  * @throws {ValidationError} empty model or prompt, a malformed size, a demand to stream
  * @see contract, "POST /v1/images/generations/async"
  */
 export function checkImageRequest(body: Record<string, unknown>): ImageRequest {
 	requireText(body.model, 'Model', 'Choose a model from the list or enter its exact ID.');
 	requireText(body.prompt, 'Prompt', 'Describe the image in words.');
-	if (body.size !== undefined && !/^(auto|[1-9]\d{0,4}x[1-9]\d{0,4})$/.test(String(body.size))) {
-		throw new ValidationError(
-			'Size',
-			'is neither auto nor <width>x<height>',
-			'Enter the size in pixels, such as 1024x1024, or auto.',
-		);
-	}
 	if (body.stream !== undefined && body.stream !== false) {
 		throw new ValidationError(
 			'Extra Body',
@@ -32,5 +25,23 @@ export function checkImageRequest(body: Record<string, unknown>): ImageRequest {
 			'Remove "stream" from the Extra Body option.',
 		);
 	}
-	return body as ImageRequest;
+	const size = body.size === undefined ? undefined : readSize(body.size);
+	return (size === body.size ? body : { ...body, size }) as ImageRequest;
+}
+
+const SIZE = /^(auto|([1-9]\d{0,4})\s*[x×]\s*([1-9]\d{0,4}))$/i;
+
+/**
+ * A size in the gateway's form, from the ways in which people write it.
+ * @throws {ValidationError} it is none
+ */
+function readSize(value: unknown): string {
+	const [, , width, height] = SIZE.exec(String(value).trim()) ?? [];
+	if (width !== undefined) return `${width}x${height}`;
+	if (SIZE.test(String(value).trim())) return 'auto';
+	throw new ValidationError(
+		'Size',
+		'is neither auto nor width x height',
+		'Choose one from the list. For any other, switch to Expression and enter its pixels, such as 1280x720.',
+	);
 }

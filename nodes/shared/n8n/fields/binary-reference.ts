@@ -23,12 +23,14 @@ export function binaryReferences(value: unknown, field: string): BinaryReference
 	if (references.length === 0) {
 		throw new ValidationError(
 			field,
-			'names no binary field',
+			isBlank(parts) ? 'is empty' : 'names no binary field',
 			'Enter the name of the input’s binary field, such as data; several are separated by commas.',
 		);
 	}
 	return references;
 }
+
+const isBlank = (parts: unknown[]) => parts.every((part) => String(part ?? '').trim() === '');
 
 /** What the bytes of a file look like as a text. */
 // eslint-disable-next-line no-control-regex
@@ -74,7 +76,7 @@ export function findFile(
 	try {
 		return { reference, stored: context.helpers.assertBinaryData(itemIndex, reference) };
 	} catch {
-		throw notFound(reference, field);
+		throw notFound(reference, field, getFieldNames(context, itemIndex));
 	}
 }
 
@@ -119,7 +121,11 @@ function isSame(file: IBinaryData, { ...wanted }: IBinaryData): boolean {
 	return data !== undefined && [...all].every((name) => file[name] === wanted[name]);
 }
 
-function notFound(reference: BinaryReference, field: string): ValidationError {
+/** The binary fields that an item has. */
+const getFieldNames = (context: IExecuteFunctions, itemIndex: number) =>
+	Object.keys(context.getInputData()[itemIndex]?.binary ?? {});
+
+function notFound(reference: BinaryReference, field: string, names: string[]): ValidationError {
 	if (typeof reference !== 'string') {
 		return new ValidationError(
 			field,
@@ -131,8 +137,19 @@ function notFound(reference: BinaryReference, field: string): ValidationError {
 	return new ValidationError(
 		field,
 		`"${referenceName(reference)}" is not a binary field of the item`,
-		'Check the name, and that the node before hands on a binary file. An expression may also give the binary data of another node’s item.',
+		`${tellFields(names)} An expression may also give the binary data of another node’s item.`,
 	);
+}
+
+/** Names of fields that a message lists. */
+const MOST_NAMES = 10;
+
+/** Which binary fields an item has, and what to do about it. */
+function tellFields(names: string[]): string {
+	if (names.length === 0) return 'The item has no file. Check that the node before hands one on.';
+	const some = names.slice(0, MOST_NAMES).map((name) => `"${referenceName(name)}"`);
+	const more = names.length > MOST_NAMES ? ', …' : '';
+	return `The item has ${some.join(', ')}${more}. Enter ${names.length === 1 ? 'that name' : 'one of these names'}.`;
 }
 
 /** Characters that no name of a field has. */

@@ -1,5 +1,7 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
-import { findModels, isPattern, listModels } from '../../api/models/models';
+import { ModelAccessError } from '../../api/errors/errors';
+import { imageModelsFirst, isPattern, labelOf, listModels } from '../../api/models/models';
+import type { Model } from '../../api/schemas';
 import { createClient } from '../http/client';
 import { connect } from '../http/connection';
 import { nodeError } from '../errors';
@@ -45,18 +47,46 @@ export function readModel(value: unknown): string | undefined {
 const BOUNDS = { timeoutMs: 20_000, totalMs: 20_000, maxRetries: 1 };
 
 /**
- * Fills the model picker with the IDs that a request may name; patterns are left out.
+ * Fills the model picker with the models that a request may name; patterns are left out.
  * @throws {NodeApiError|NodeOperationError} shown in the list's place
  */
 export async function searchModels(
 	this: ILoadOptionsFunctions,
 	filter?: string,
 ): Promise<INodeListSearchResult> {
+	return await fillPicker(this, filter, (models) => models);
+}
+
+/** The same for nodes that make images: the models that do come first, none is left out. */
+export async function searchImageModels(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+): Promise<INodeListSearchResult> {
+	return await fillPicker(this, filter, imageModelsFirst);
+}
+
+async function fillPicker(
+	context: ILoadOptionsFunctions,
+	filter: string | undefined,
+	order: (models: Model[]) => Model[],
+): Promise<INodeListSearchResult> {
 	try {
-		const client = createClient(await connect(this, n8nClock), BOUNDS);
+		const client = createClient(await connect(context, n8nClock), BOUNDS);
 		const models = (await listModels(client)).filter((model) => !isPattern(model));
-		return { results: findModels(models, filter).map(({ id }) => ({ name: id, value: id })) };
+		if (models.length === 0) throw NO_MODEL;
+		const wanted = (filter ?? '').trim().toLowerCase();
+		return {
+			results: order(models)
+				.map((model) => ({ name: labelOf(model), value: model.id }))
+				.filter(({ name }) => name.toLowerCase().includes(wanted)),
+		};
 	} catch (error) {
-		throw nodeError(this.getNode(), error, undefined);
+		throw nodeError(context.getNode(), error, undefined);
 	}
 }
+
+const NO_MODEL = new ModelAccessError('The gateway lists no model that this key may use', {
+	advice:
+		'Choose By ID and enter the model’s exact ID. If you do not know one, look at the key’s models in the gateway’s console, or ask its operator.',
+	retryable: false,
+});

@@ -62,6 +62,8 @@ export interface Operation {
 	name: string;
 	/** How the nodes panel lists it: "Generate an image". */
 	action: string;
+	/** What the canvas shows below the node's name, if other than the action says. */
+	subtitle?: string;
 	description: string;
 	/** What one request of it asks for, as a word for messages: `image`, `answer`. */
 	unit: string;
@@ -128,6 +130,29 @@ export function resourceProperties(resources: Resource[]): INodeProperties[] {
 			),
 		),
 	];
+}
+
+/**
+ * The expression of what the canvas shows below a node's name. Its keys are flat: n8n takes the end
+ * of an object within an object for the end of the expression.
+ */
+export function subtitleOf(resources: Resource[]): string {
+	const subtitles = resources.flatMap(({ value: resource, operations }) =>
+		operations.map(({ value, action, subtitle }) => [
+			`${resource}.${value}`,
+			subtitle ?? toTitle(action),
+		]),
+	);
+	const table = JSON.stringify(Object.fromEntries(subtitles));
+	return `={{ (${table})[$parameter["resource"] + "." + $parameter["operation"]] }}`;
+}
+
+/** "Wait for a task" as a title: "Wait for Task". */
+function toTitle(action: string): string {
+	const words = action.split(' ').filter((word) => word !== 'a' && word !== 'an');
+	return words
+		.map((word) => (word === 'for' ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+		.join(' ');
 }
 
 function firstOf(choices: Array<{ value: string }>): string {

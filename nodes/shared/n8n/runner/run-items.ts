@@ -10,6 +10,7 @@ import type { Clock } from '../../api/http/clock';
 import { RateLimitQueue, type QueueSummary, type Slot } from '../../api/http/rate-limit-queue';
 import type { Client } from '../../api/http/request';
 import { n8nClock } from '../clock';
+import { explainEmpty } from '../fields/empty-expression';
 import { getOptionNames } from '../fields/option-names';
 import { concurrencyOption } from '../fields/options';
 import { createClient } from '../http/client';
@@ -76,7 +77,7 @@ async function runItems(
 				const output = await operation.run(itemScope(context, needs, itemRun, run));
 				return run.succeed(itemRun, forAgent(context, index, output, operation));
 			} catch (error) {
-				return run.fail(itemRun, error);
+				return run.fail(itemRun, explainEmpty(context, { ...operation, index }, error));
 			} finally {
 				run.endItem(itemRun);
 				slot.release();
