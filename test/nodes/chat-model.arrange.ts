@@ -68,7 +68,10 @@ async function startChat(): Promise<ChatHarness> {
 		access,
 		supply: async (parameters = {}, given = {}) => {
 			const all = { model: byId('aurora-text-1'), ...parameters };
-			const supplied = await supplyTo({ ...access, ...given.access }, all, { time, signal: given.signal });
+			const supplied = await supplyTo({ ...access, ...given.access }, all, {
+				time,
+				signal: given.signal,
+			});
 			left.push(supplied.logs, supplied.uiMessages, supplied.runs());
 			return supplied;
 		},
