@@ -55,7 +55,7 @@ describe('What Image → Generate returns', () => {
 		const [png] = await expectPictures(items, ['A boat']);
 		expect(sizeOf(png!)).toEqual({ width: 40, height: 30 });
 		const url = `${harness.gateway.storageUrl}${harness.gateway.storageRequests[0]?.path}`;
-		const fileName = `${id}.png`;
+		const fileName = `a-boat-${id.slice(-4)}.png`;
 		const data = { fileName, mimeType: 'image/png', fileExtension: 'png' };
 		expect(items).toEqual([
 			{
@@ -82,7 +82,7 @@ describe('What Image → Generate returns', () => {
 		expect(items).toMatchObject(
 			[0, 1, 2].map((index) => ({
 				json: { image_index: index, image_count: 3 },
-				binary: { data: { fileName: `${id}-${index}.png` } },
+				binary: { data: { fileName: `a-boat-${id.slice(-4)}-${index}.png` } },
 				pairedItem: { item: 0 },
 			})),
 		);
