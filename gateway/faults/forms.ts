@@ -89,7 +89,7 @@ export const ANSWER_FORM_FAULTS: NamedFault[] = [
 		output_text: allText(response),
 	})),
 	formed('a chat completion', toChatCompletion),
-	formed('an answer without ID and status', ({ id: _id, status: _status, ...rest }) => rest),
+	formed('an answer without ID and status', (response) => omit(response, ['id', 'status'])),
 	formed('an answer in a Markdown fence', (response) =>
 		withItems(response, 'message', (item) => ({
 			...item,
@@ -134,7 +134,7 @@ const endedBy = (name: string, end: string | undefined) =>
 		return end === undefined ? undefined : { ...event, type: end };
 	});
 
-const withoutNumber = ({ output_index: _index, ...event }: JsonObject) => event;
+const withoutNumber = (event: JsonObject) => omit(event, ['output_index']);
 
 const withoutOutput = (event: JsonObject) =>
 	isEnd(event.type) ? { ...event, response: { ...(event.response as object), output: [] } } : event;
@@ -180,3 +180,7 @@ export const LIMIT_FAULTS: NamedFault[] = [
 	refusedInLine('an overload in a stream', 'server_is_overloaded', 'No account is free'),
 	refusedInLine('a bill in a stream', 'billing_error', 'Insufficient account balance'),
 ];
+
+function omit(object: JsonObject, names: string[]): JsonObject {
+	return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+}

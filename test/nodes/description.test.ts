@@ -32,7 +32,6 @@ const options = (fields: Fields): Fields => ({
 	...Object.fromEntries(Object.entries(fields).map(([name, of]) => [`options.${name}`, of])),
 });
 
-/** The options of all that asks a model for words. */
 const answering: Fields = {
 	extraBody: json('{}'),
 	idleTimeout: number(60),

@@ -55,7 +55,7 @@ describe('What Image → Generate returns', () => {
 		const [png] = await expectPictures(items, ['A boat']);
 		expect(sizeOf(png!)).toEqual({ width: 40, height: 30 });
 		const url = `${harness.gateway.storageUrl}${harness.gateway.storageRequests[0]?.path}`;
-		const fileName = `${id}.png`;
+		const fileName = `a-boat-${id.slice(-4)}.png`;
 		const data = { fileName, mimeType: 'image/png', fileExtension: 'png' };
 		expect(items).toEqual([
 			{
@@ -78,11 +78,11 @@ describe('What Image → Generate returns', () => {
 
 	test('is an item for each of several pictures, each with a file and address of its own', async () => {
 		const { items } = await harness.image(generateImage({ options: { n: 3 } }));
-		const id = harness.gateway.tasks[0]?.id;
+		const { id } = harness.gateway.tasks[0]!;
 		expect(items).toMatchObject(
 			[0, 1, 2].map((index) => ({
 				json: { image_index: index, image_count: 3 },
-				binary: { data: { fileName: `${id}-${index}.png` } },
+				binary: { data: { fileName: `a-boat-${id.slice(-4)}-${index}.png` } },
 				pairedItem: { item: 0 },
 			})),
 		);

@@ -6,11 +6,9 @@ import {
 	getTask,
 	numbered,
 	shown,
-	startHarness,
 	submitted,
 	useHarness,
 	waitForTask,
-	type Harness,
 } from './arrange';
 import { expectPictures, runChecked } from './image.arrange';
 
@@ -159,7 +157,7 @@ describe('What a gateway says of an image', () => {
 			file: { mime_type: 'image/png' },
 			request_id: requests.at(-1)?.id,
 		});
-		expect(`client:${String(json.client_request_id)}`).toBe(requests.at(-1)?.clientId);
+		expect(`client:${json.client_request_id as string}`).toBe(requests.at(-1)?.clientId);
 	});
 
 	test('is hinted at once a run where it is not what was asked for', async () => {

@@ -210,7 +210,7 @@ describe('In an execution that streams to its caller', () => {
 		expect(errors).toEqual([
 			undefined,
 			FAILED,
-			'Prompt is empty',
+			'The expression in Prompt gave nothing',
 			'The model’s answer is not JSON: { "answer":',
 			expect.stringMatching(/^The gateway does not permit this \(HTTP 403, not_permitted\)/),
 			undefined,

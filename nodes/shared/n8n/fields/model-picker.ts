@@ -73,7 +73,7 @@ async function fillPicker(
 	try {
 		const client = createClient(await connect(context, n8nClock), BOUNDS);
 		const models = (await listModels(client)).filter((model) => !isPattern(model));
-		if (models.length === 0) throw NO_MODEL;
+		if (models.length === 0) throw noModel();
 		const wanted = (filter ?? '').trim().toLowerCase();
 		return {
 			results: order(models)
@@ -85,8 +85,10 @@ async function fillPicker(
 	}
 }
 
-const NO_MODEL = new ModelAccessError('The gateway lists no model that this key may use', {
-	advice:
-		'Choose By ID and enter the model’s exact ID. If you do not know one, look at the key’s models in the gateway’s console, or ask its operator.',
-	retryable: false,
-});
+function noModel(): ModelAccessError {
+	return new ModelAccessError('The gateway lists no model that this key may use', {
+		advice:
+			'Choose By ID and enter the model’s exact ID. If you do not know one, look at the key’s models in the gateway’s console, or ask its operator.',
+		retryable: false,
+	});
+}
