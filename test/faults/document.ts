@@ -2,6 +2,7 @@ import { API_SITES, CALL_SITES, type CallSite } from './call-sites';
 import { failureAt, sitesOf, type Failure, type Row } from './expected';
 import { MATRIX } from './matrix';
 import { STATUSES } from './statuses';
+import { TASK_END_ROWS } from './task-ends';
 
 /** Longest text that a cell holds. */
 const LONGEST = 160;
@@ -25,6 +26,12 @@ export function faultsDocument(): string {
 		'## How to read the tables',
 		'**Sent** is how often the request is sent with Max Retries at 3 and Max Wait at 100 s. **Waits** are the seconds between, with the longest jitter. `{task}` and `{host}` stand for the task’s ID and the storage host. If a request that costs money may have been executed, the error says so and names where to look before it is sent again. From the accepted task on, every error carries the task’s ID.',
 		...groups.flatMap((group) => [`## ${group}`, groupTable(group)]),
+		'## Image tasks that end without an image',
+		'The gateway accepted the submit of Image → Generate, and the task ended in this way: [docs/gateway.md](gateway.md#ends-of-tasks).',
+		table(
+			['End', 'Submits', 'Outcome'],
+			TASK_END_ROWS.map(({ end, submits, message }) => [end, String(submits), shortened(message)]),
+		),
 	]
 		.join('\n\n')
 		.concat('\n');
