@@ -82,13 +82,19 @@ const shortened = (text: string) =>
 function table(head: string[], rows: string[][]): string {
 	const cells = [head, ...rows].map((row) => row.map(escaped));
 	const widths = head.map((_title, column) =>
-		Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)),
+		Math.max(3, ...cells.map((row) => widthOf(row[column] ?? ''))),
 	);
 	const line = (row: string[], fill = ' ') =>
-		`| ${widths.map((width, column) => (row[column] ?? '').padEnd(width, fill)).join(' | ')} |`;
+		`| ${widths.map((width, column) => padded(row[column] ?? '', width, fill)).join(' | ')} |`;
 	const [titles = [], ...others] = cells;
 	return [line(titles), line([], '-'), ...others.map((row) => line(row))].join('\n');
 }
+
+/** How wide a text is shown: Chinese characters take two columns. */
+const widthOf = (text: string) => text.length + (text.match(/[\u2e80-\uffdc]/g)?.length ?? 0);
+
+const padded = (text: string, width: number, fill: string) =>
+	text + fill.repeat(width - widthOf(text));
 
 /** Text as Markdown shows it unchanged. */
 const escaped = (text: string) => text.replace(/[\\|<`]/g, (sign) => `\\${sign}`);
