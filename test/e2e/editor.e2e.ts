@@ -228,10 +228,12 @@ describe('a run that does not go well', () => {
 		await editor.executeStep();
 		const message = editor.output.getByTestId('node-error-message');
 		const advice = editor.output.getByTestId('node-error-description');
-		expect(await message.innerText()).toBe('The image task failed: the picture could not be made');
+		expect(await message.innerText()).toBe(
+			'The image task failed (HTTP 500): the picture could not be made',
+		);
 		const id = stage.gateway.tasks.at(-1)?.id;
 		expect(await advice.innerText()).toContain(`Task ID: ${id}`);
-		expect(await advice.innerText()).toContain('submit a new task');
+		expect(await advice.innerText()).toContain('Check the usage in the gateway’s console');
 		await browser.picture('error');
 	});
 

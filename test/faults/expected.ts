@@ -134,7 +134,10 @@ export function failureAt(callSite: CallSite, failure: Failure) {
 	const { kind } = CALL_SITES[callSite];
 	const { outcome, message, details } = failure;
 	const { sent: most, waits = BACKOFF } = { ...failure, ...failure.ofKind?.[kind] };
-	const [tableSent, retryable] = RETRIES[outcome][kind];
+	// A look at a task is free: a reply that is no task is looked at again.
+	const isPoll = callSite === 'get' || callSite === 'wait';
+	const [tableSent, retryable] =
+		RETRIES[isPoll && outcome === 'unusable' ? 'later' : outcome][kind];
 	const sent = most ?? tableSent;
 	const isDownload = kind === 'download';
 	const costs = kind === 'response' || kind === 'image';

@@ -38,8 +38,8 @@ const lostAtOnce = (code: string) => read(lost(code), lost(code), lostFile(code)
 const broken = (message: string, advice: string[], details: Record<string, unknown> = {}) =>
 	fails('doubt', message, advice, { details });
 
-const lostInStream = (details?: Record<string, unknown>) =>
-	broken('The connection was lost in the middle of the answer', CHECK_NETWORK, details);
+const lostInStream = (details?: Record<string, unknown>, code = 'ECONNRESET') =>
+	broken(`The connection was lost in the middle of the answer (${code})`, CHECK_NETWORK, details);
 
 const endedEarly = (details?: Record<string, unknown>) =>
 	broken('The answer ended before it was complete', [], details);
@@ -54,7 +54,8 @@ const silentStream = (details?: Record<string, unknown>) =>
 /** The text that half of a stream holds. */
 const HALF = { partial_text: 'You' };
 
-const lostInBody = (stream: Outcome) => read(lost('ERR_BAD_RESPONSE'), stream, lostFile());
+const lostInBody = (stream: Outcome) =>
+	read(lost('ERR_BAD_RESPONSE'), stream, lostFile('ECONNRESET'));
 
 const halfAPicture = fails(
 	'doubt',
@@ -108,7 +109,8 @@ const connectionRows = rowsFor('Connections', CONNECTION_FAULTS, {
 	// A stream is over when its last event is here.
 	'Content-Length is too large': lostInBody('right'),
 	'Content-Length is too small': read(lost('HPE_INVALID_CONSTANT'), endedEarly(HALF), halfAPicture),
-	'a reply of one byte a second': read('right', tooSlow, 'right'),
+	// A submit that takes so long leaves no time for its task.
+	'a reply of one byte a second': { models: 'right', stream: tooSlow, download: 'right' },
 	'no HTTP at all': lostAtOnce('HPE_INVALID_CONSTANT'),
 });
 
@@ -162,7 +164,11 @@ const addressRows: Row[] = [
 	address('a certificate as it should be', 'trusted', 'right', 'right'),
 ];
 
-const undecodable = read(lost('Z_DATA_ERROR'), lostInStream(), lostFile());
+const undecodable = read(
+	lost('Z_DATA_ERROR'),
+	lostInStream({}, 'Z_DATA_ERROR'),
+	lostFile('Z_DATA_ERROR'),
+);
 
 const headerRows = rowsFor('Headers and encodings', HEADER_FAULTS, {
 	gzip: right,
