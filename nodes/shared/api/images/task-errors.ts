@@ -44,7 +44,7 @@ export function unknownTask(
 		return new UnknownTaskError(`The gateway knows no image task "${taskId}" (HTTP 404)`, {
 			...known,
 			advice:
-				'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect images before expires_at.',
+				'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect images before expires_at. If none of these is the reason, the gateway has lost the task: the usage in its console shows whether it was charged.',
 		});
 	}
 	return new UnknownTaskError('The gateway has lost the image task (HTTP 404)', {
