@@ -187,7 +187,9 @@ describe('an AI Agent that thinks with our chat model', () => {
 		await chat('Thank you [[no-tools]]', /You said: Thank you[^]*Before that you said: How much/);
 
 		const [hello, sum, reckoned, done, thanks] = conversation(since);
-		expect(hello?.map((text) => text.split(':')[0])).toEqual(['system', 'user']);
+		// The agent's system message goes out as instructions.
+		expect(hello).toEqual(['user: Hello [[no-tools]]']);
+		expect(responses()[since]?.body).toMatchObject({ instructions: expect.any(String) as string });
 		expect(sum?.at(-1)).toBe(`user: ${SUM}`);
 		expect(reckoned?.slice(-2)).toEqual(reckoning('6*7', 42));
 		expect(done?.slice(-4)).toEqual([...reckoning('6*7', 42), ...reckoning('42+1', 43)]);
@@ -272,7 +274,7 @@ describe('an agent whose key the gateway does not accept', () => {
 			/^The gateway did not accept the API key \(HTTP 401, /,
 		);
 		expect(await panel.getByTestId('node-error-description').innerText()).toMatch(
-			/^Fix the credential: the key is incomplete, revoked, expired or disabled\..* Request ID: \w+/,
+			/^Fix the credential: the gateway does not know this API key\..* Request ID: \w+/,
 		);
 		expect(asked() - before).toBe(1);
 		await editor.closeNode();
