@@ -130,7 +130,7 @@ describe('What our nodes allocate', () => {
 	};
 	it.each([
 		['a response', answers, 10, 50, 110],
-		['a picture', pictures, 10, 30, 270],
+		['a picture', pictures, 10, 30, 330],
 		['a delta', words, 1000, 10_000, 3.5],
 	])('for %s is bounded, and does not grow with their number', async (...row) => {
 		const [, work, few, many, mostKilobytes] = row;

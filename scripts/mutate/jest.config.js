@@ -4,6 +4,7 @@ const base = require('../../jest.config.js');
 module.exports = {
 	...base,
 	rootDir: '../..',
+	testPathIgnorePatterns: ['/node_modules/'],
 	maxWorkers: 1,
 	// A mutant that never comes back costs this much.
 	testTimeout: 10_000,
