@@ -138,6 +138,24 @@ describe('The rate-limit queue', () => {
 		}
 	});
 
+	test('does not obey a short Retry-After each time once it was in vain twenty times in a row', async () => {
+		const { time, queue } = queueOf(1);
+		const item = queue.slot(0);
+		const sentAt: number[] = [];
+		const retrying = (async () => {
+			for (let n = 0; n < 28; n++) {
+				await item.acquire({ deadline: Infinity });
+				sentAt.push(time.now() / 1000);
+				item.onRateLimited(1000);
+			}
+		})();
+		await time.advance(600_000);
+		await retrying;
+		const waits = sentAt.slice(1).map((at, n) => at - sentAt[n]!);
+		expect(waits.slice(0, 20)).toEqual(Array(20).fill(1));
+		expect(waits.slice(20)).toEqual([2, 4, 8, 16, 30, 30, 30]);
+	});
+
 	test('knows that an item was given up, until another one succeeds', async () => {
 		const { sent } = queueOf(2);
 		const [first, second] = await sent(2);
