@@ -87,7 +87,7 @@ test.each<[Outcome, status: number | undefined, error: object, advice: RegExp]>(
 	['refused', 404, { type: 'model_not_found', message: 'no account' }, /choose another model/],
 	['refused', 400, { code: 'content_policy_violation', message: 'no' }, /^Change the prompt/],
 	['refused', 400, { type: 'image_generation_user_error', message: 'no' }, /^Change the prompt/],
-	// Without a status, the code or the type stands for one.
+	// An error in place of the images: the code or the type stands for a status.
 	['rateLimited', undefined, { type: 'rate_limit_error', message: 'wait' }, /limit is reached/],
 	['unavailable', undefined, { code: 'server_is_overloaded', message: 'wait' }, /Wait a while/],
 	['inDoubt', undefined, { type: 'upstream_error', message: 'gone' }, /outage/],
@@ -96,12 +96,20 @@ test.each<[Outcome, status: number | undefined, error: object, advice: RegExp]>(
 	['refused', 200, { type: 'image_generation_user_error', message: 'no' }, /^Change the prompt/],
 ])('a failed task is %s by %s and %j', (outcome, http_status, said, advice) => {
 	const inPlaceOfImages = { status: 'completed', http_status: 200, result: { error: said } };
-	const tasks = [{ http_status, error: said }, ...(http_status ? [] : [inPlaceOfImages])];
-	for (const task of tasks) {
-		const error = failed(task);
-		expectOutcome(error, outcome);
-		expect(error.details.advice).toMatch(advice);
-	}
+	const error = failed(http_status ? { http_status, error: said } : inPlaceOfImages);
+	expectOutcome(error, outcome);
+	expect(error.details.advice).toMatch(advice);
+});
+
+test.each([
+	'rate_limit_error',
+	'server_is_overloaded',
+	'content_policy_violation',
+	'billing_error',
+])('a task that failed without a status is in doubt, and never called free: %s', (code) => {
+	const error = failed({ error: { code, message: 'no' } });
+	expectOutcome(error, 'inDoubt');
+	expect(error.details.advice).not.toContain('Nothing was made');
 });
 
 test.each<[string, unknown]>([

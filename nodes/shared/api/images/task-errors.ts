@@ -78,7 +78,9 @@ export function failedTask(
 		advice: formatAdvice(advice, client.optionNames),
 	};
 	const reason = message || type || 'the gateway gave no reason';
-	const words = { title: found.title ?? title, status, code, message: reason };
+	// What may have been made was not refused, whatever the code says.
+	const told = outcome === 'inDoubt' ? title : (found.title ?? title);
+	const words = { title: told, status, code, message: reason };
 	return new FailedTaskError(describeError(words), details);
 }
 
@@ -87,8 +89,9 @@ function getEvidence(client: Pick<Client, 'redact'>, task: ImageTask): Evidence 
 	const said = (text: string | undefined) => sanitizeField(client.redact, text);
 	const words = { type: said(error?.type), code: said(error?.code), message: said(error?.message) };
 	const { http_status } = task;
-	const status =
-		http_status !== undefined && http_status >= 400 ? http_status : impliedStatus(words);
+	// Without a status nobody knows what was done. Beside a success the error tells what it stands for.
+	const isSuccess = http_status !== undefined && http_status < 400;
+	const status = isSuccess ? impliedStatus(words) : http_status;
 	return { ...words, status, place: 'failedTask' };
 }
 
@@ -146,7 +149,7 @@ const OUTCOMES: Record<TaskOutcome, (found: Advice) => Known & { title: string; 
 			maybeExecuted: true,
 			advice: [
 				'The image may have been made and charged, although it cannot be fetched. Check the usage in the gateway’s console before you submit it again.',
-				...found,
+				...found.filter((sentence) => !saysNothingMade(sentence)),
 			],
 		}),
 	};
