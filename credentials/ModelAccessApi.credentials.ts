@@ -21,7 +21,8 @@ export class ModelAccessApi implements ICredentialType {
 
 	icon = { light: 'file:modelAccessApi.svg', dark: 'file:modelAccessApi.dark.svg' } as const;
 
-	documentationUrl = 'https://github.com/example/n8n-nodes-model-access#credentials';
+	documentationUrl =
+		'https://github.com/example/n8n-nodes-model-access/blob/main/docs/credential.md';
 
 	properties: INodeProperties[] = [
 		{
