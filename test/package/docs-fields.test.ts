@@ -53,7 +53,7 @@ const named = (table: Row[], column: string, { displayName }: INodeProperties) =
 describe.each(operations)('what the page of $name says', ({ name, short, fields }) => {
 	const { page, shared = name } = PLACES[name]!;
 	const all = read(page);
-	const text = section(page, name) + section(page, shared);
+	const text = [...new Set([name, shared])].map((each) => section(page, each)).join('\n');
 	const own = fields.filter(
 		({ type, displayName }) => type !== 'notice' && !COLLECTIONS.includes(displayName),
 	);
