@@ -26,6 +26,8 @@ export interface RequestRecord {
 	status?: number;
 	/** The kind of fault that met the exchange. */
 	fault?: string;
+	/** Input tokens that a response counted, those of the gateway's own instructions included. */
+	inputTokens?: number;
 	/** Milliseconds since the Unix epoch. */
 	startedAt: number;
 	endedAt?: number;

@@ -88,6 +88,7 @@ export class Responses {
 			include: request.include,
 		});
 		const response = this.responseOf(request, items, answer, outputs, id('resp'));
+		record.inputTokens = response.usage?.input_tokens;
 		if (response.store === true && response.status !== 'failed') {
 			const remembered = [...items, ...outputs.flatMap(({ item }) => asInput(item))];
 			this.memory.set(response.id, { key: holder.name, items: remembered });

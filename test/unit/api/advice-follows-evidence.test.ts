@@ -25,8 +25,11 @@ const evidence = ([status, code, type, message]: Said, place: Place): Evidence =
 const advice = (said: Said, place: Place) =>
 	formatAdvice(adviseOn(evidence(said, place)).advice, ALL_OPTION_NAMES);
 
+/** What a provider refuses is in quoted-provider-errors.test.ts. */
+type OwnKind = Exclude<FindingKind, 'providerKey'>;
+
 /** Each as a gateway said it, word for word where it was recorded. */
-const CASES: Array<[FindingKind, Place, ...Said]> = [
+const CASES: Array<[OwnKind, Place, ...Said]> = [
 	['keyExpired', 'response', 403, 'API_KEY_EXPIRED', '', 'API key 已过期'],
 	['keyExpired', 'modelList', 401, '', '', 'The token has expired'],
 	['keyExpired', 'response', 401, 'expired_key', 'auth_error', 'Authentication Error'],
@@ -144,7 +147,7 @@ test.each(CASES)('%s, at %s: HTTP %s, %j, %j, %j', (kind, place, ...said) => {
 });
 
 /** What each kind says to do, and what the evidence rules out. */
-const SAYS: Record<FindingKind, [says: RegExp, never: RegExp]> = {
+const SAYS: Record<OwnKind, [says: RegExp, never: RegExp]> = {
 	keyExpired: [/has expired.*new key/, /balance|disabled|images|incomplete/],
 	quota: [/quota.*console/, /Wait|slow|Concurrency|balance/],
 	keyDisabled: [/disabled\. Enable it/, /expired|incomplete|images/],

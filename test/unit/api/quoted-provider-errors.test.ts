@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../../../nodes/shared/api/http/retry-after';
 import { request } from '../../../nodes/shared/api/http/request';
-import { fail, reply, START } from './arrange';
+import { arrange, fail, reply, START } from './arrange';
 
 /** An error as LiteLLM words it: its provider's own stands in the message. */
 const quoting = (error: string, type: string, code: string) => ({
@@ -45,17 +45,56 @@ test('a rate limit of the provider is waited out', async () => {
 	expect(sent).toBeGreaterThan(1);
 });
 
-test.each([REVOKED, UNKNOWN])(
-	'a key that the provider refuses is not the credential’s: %s',
-	async (said) => {
-		expect(await refusedWith(401, quoting(said, 'authentication_error', '401'))).toMatchObject({
-			message: expect.stringMatching(
-				/^The model’s provider did not accept the gateway’s own API key/,
-			) as string,
-			advice: 'The provider refused the gateway’s own access. Tell the gateway’s operator.',
-		});
+const PROVIDER_KEY = {
+	message: expect.stringMatching(
+		/^The model’s provider did not accept the gateway’s own API key/,
+	) as string,
+	advice:
+		'The API key of the credential is fine: the provider refused the gateway’s own access. Tell the gateway’s operator.',
+};
+
+/** A refusal in LiteLLM's words, whose provider gave no JSON. */
+const refusal = (message: string) => ({
+	error: { message, type: 'authentication_error', param: null, code: '401' },
+});
+const BY_PROVIDER = [
+	quoting(REVOKED, 'authentication_error', '401'),
+	quoting(UNKNOWN, 'authentication_error', '401'),
+	refusal(
+		'litellm.AuthenticationError: AuthenticationError: OpenAIException - Incorrect API key provided: sk-1.',
+	),
+	refusal('litellm.AuthenticationError: AnthropicException - invalid x-api-key'),
+	refusal('AuthenticationError: OpenAIException - The api_key client option must be set'),
+];
+
+test.each(BY_PROVIDER)(
+	'a key that the provider refuses is not the credential’s: %j',
+	async (body) => {
+		expect(await refusedWith(401, body)).toMatchObject({ ...PROVIDER_KEY, sent: 1 });
 	},
 );
+
+test('a key that the provider refuses does not keep the run from sending more', async () => {
+	const { client, sent, failure, drive } = arrange([reply(401, BY_PROVIDER[2]), reply(200, {})], {
+		run: {},
+	});
+	const post = { method: 'POST', path: '/responses', body: {} } as const;
+	expect((await failure(request(client, 'response', post))).details).toMatchObject({
+		finding: 'providerKey',
+	});
+	await drive(request(client, 'response', post));
+	expect(sent).toHaveLength(2);
+});
+
+test.each([
+	'Authentication Error, Invalid proxy server token passed. Received API Key = sk-1',
+	'Incorrect API key provided: sk-1. You can find your API key at https://platform.openai.com',
+])('a key that the gateway itself refuses is the credential’s: %s', async (message) => {
+	const { advice, finding } = await refusedWith(401, refusal(message));
+	expect(finding).not.toBe('providerKey');
+	expect(advice).toMatch(/^Fix the credential|API key/);
+	expect(advice).not.toMatch(/is fine/);
+});
 
 test.each([
 	['braces that are no JSON', quoting('{oops} }{', 'T', '429'), { type: 'T', code: '429' }],

@@ -11,7 +11,6 @@ import {
 import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
-import { optionsCollection } from '../../../shared/n8n/fields/options';
 import { IMAGE_TOOL_FIELDS, readSubmitSettings } from '../../fields';
 import { readScope } from '../../scope';
 import { submitAndDeliver, type Submission } from '../../submit';
@@ -34,7 +33,7 @@ export const edit: Operation = {
 		promptField('e.g. Replace the sky by a starry night', 'What to change in the image'),
 		sourceImagesField,
 		...submitFields,
-		optionsCollection(
+		...submitOptions(
 			{
 				displayName: MASK_FIELD,
 				name: 'maskBinaryPropertyName',
@@ -42,7 +41,7 @@ export const edit: Operation = {
 				default: '',
 				placeholder: 'e.g. mask',
 				description:
-					'Name of the input binary field with a mask, for images that are binary files: a PNG whose transparent parts are edited',
+					'The name of the input binary field with the mask, if the images are binary files. The model edits where the PNG is transparent.',
 			},
 			{
 				displayName: MASK_URL,
@@ -51,9 +50,8 @@ export const edit: Operation = {
 				default: '',
 				placeholder: 'e.g. https://example.com/mask.png',
 				description:
-					'Address of a mask, for images that are URLs: a PNG whose transparent parts are edited',
+					'The URL of the mask, if the images are URLs. The model edits where the PNG is transparent.',
 			},
-			...submitOptions,
 		),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {

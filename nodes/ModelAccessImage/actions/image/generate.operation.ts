@@ -2,7 +2,6 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
-import { optionsCollection } from '../../../shared/n8n/fields/options';
 import { IMAGE_TOOL_FIELDS, readSubmitSettings } from '../../fields';
 import { readScope } from '../../scope';
 import { submitAndDeliver } from '../../submit';
@@ -20,7 +19,7 @@ export const generate: Operation = {
 		modelPicker,
 		promptField('e.g. A lighthouse at dusk, watercolor', 'What the image should show'),
 		...submitFields,
-		optionsCollection(...submitOptions),
+		...submitOptions(),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const settings = readSubmitSettings(item);

@@ -35,7 +35,7 @@ export interface ItemScope {
 	/** Position of the item in the input. */
 	index: number;
 	connection: Connection;
-	/** The node's `options` for this item. */
+	/** The options for this item by name, of both collections. */
 	options: IDataObject;
 	/** A parameter's value for this item; a resource locator's is its ID. */
 	parameter(name: string): unknown;
