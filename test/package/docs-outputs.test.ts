@@ -130,7 +130,7 @@ const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 		const run = await harness.text(createResponse({ inputType: 'json', inputJson, options }));
 		expect(run.items[0]?.json.text).toContain('Rain, 9 degrees');
 	},
-	'docs/responses.md#Pictures in an answer': async ([tool, ...others]) => {
+	'docs/responses.md#Images in an answer': async ([tool, ...others]) => {
 		expect(others).toEqual([]);
 		const options = { tools: JSON.stringify(tool) };
 		const drawing = createResponse({ model: byId('aurora-omni-1'), options });
