@@ -71,7 +71,7 @@ test.each<[string, () => INodeType, () => IDataObject, string[]]>([
 	[
 		'an image',
 		image,
-		() => generateImage({ downloadImages: false }),
+		() => generateImage(),
 		['expires_at', 'image_url', 'prompt', 'status', 'task_id'],
 	],
 	[

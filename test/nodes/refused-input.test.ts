@@ -135,7 +135,10 @@ describe('An image or a look at a task is not sent:', () => {
 	test.each(
 		rowsOf({
 			'Enter the name of a binary field, such as data.': [
-				['Put Output File in Field is empty', generateImage({ binaryPropertyName: ' ' })],
+				[
+					'Put Output File in Field is empty',
+					generateImage({ options: { binaryPropertyName: ' ' } }),
+				],
 			],
 			'Enter a number of megabytes above 0.': [
 				['Max File Size is 0', generateImage({ options: { maxFileSize: 0 } })],
