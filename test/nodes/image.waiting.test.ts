@@ -129,7 +129,7 @@ describe('Max Wait', () => {
 		expect(error.context.details?.retryable).toBe(expected[0] === 0);
 
 		const options = { maxWait: 11, onTimeout: 'returnTask' };
-		const run = await harness.image({ ...waitForTask(id), options });
+		const run = await harness.image(waitForTask(id, { options }));
 		expect(run.items).toEqual([
 			{
 				json: {
