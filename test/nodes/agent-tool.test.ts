@@ -86,6 +86,12 @@ test.each<[string, () => INodeType, () => IDataObject, string[]]>([
 	expect(known.filter((name) => name !== 'prompt' || fields.includes(name))).toEqual(fields);
 });
 
+test('an agent cannot take files: the node downloads none, whatever its options say', async () => {
+	const item = await call(image(), generateImage({ options: { downloadImages: true } }));
+	expect(JSON.parse(item)).toMatchObject([{ status: 'completed' }]);
+	expect(harness.gateway.storageRequests).toEqual([]);
+});
+
 test('raw data stay whole', async () => {
 	const answer = await call(text(), createResponse({ simplify: false }));
 	expect(JSON.parse(answer)).toMatchObject([{ object: 'response', output: [{}] }]);
