@@ -82,7 +82,10 @@ describe('what has to name them', () => {
 		const url = `${homepage}#credentials`;
 		const credentials = filesLike(/^credentials\/.*\.credentials\.ts$/);
 		expect(credentials).toHaveLength(manifest.n8n.credentials.length);
-		for (const file of credentials) expect(read(file)).toContain(`documentationUrl = '${url}'`);
+		for (const file of credentials) {
+			expect(read(file)).toContain(`documentationUrl = '${url}'`);
+			expect(read(file)).toContain(`<a href="${url}"`);
+		}
 		const codexes = filesLike(/^nodes\/.*\.node\.json$/);
 		expect(codexes).toHaveLength(manifest.n8n.nodes.length);
 		const primaryDocumentation = [{ url: manifest.homepage }];
