@@ -90,7 +90,11 @@ describe('what has to name them', () => {
 		const url = page('credential');
 		const credentials = filesLike(/^credentials\/.*\.credentials\.ts$/);
 		expect(credentials).toHaveLength(manifest.n8n.credentials.length);
-		for (const file of credentials) expect(read(file)).toMatch(`documentationUrl =\n\t\t'${url}'`);
+		for (const file of credentials) {
+			expect(read(file)).toMatch(`documentationUrl =
+		'${url}'`);
+			expect(read(file)).toContain(`<a href="${url}"`);
+		}
 		for (const name of ['credential', ...Object.values(PAGES)]) {
 			expect(texts.has(`docs/${name}.md`)).toBe(true);
 		}
