@@ -65,7 +65,7 @@ const posted = (url: string, body: string): Settings => ({
 	jsonBody: body,
 });
 
-/** A picture from the storage, which wants no key. */
+/** An image from the storage, which wants no key. */
 const download = (url: string) =>
 	core('Download', 'httpRequest', 4.2, {
 		url,
