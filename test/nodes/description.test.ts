@@ -195,9 +195,10 @@ test('the chat model has its options from Response → Create, with the same wor
 	const own = ['responseFormat'];
 	for (const collection of ['options', 'advanced']) {
 		const optionsOf = (fields: INodeProperties[]) =>
-			choicesOf(fields.find(({ name }) => name === collection)!).map(
-				({ displayOptions: _where, ...option }) => option,
-			);
+			choicesOf(fields.find(({ name }) => name === collection)!).map((option) => ({
+				...option,
+				displayOptions: undefined,
+			}));
 		const shared = optionsOf(properties).filter(({ name }) => !own.includes(name));
 		expect(shared.length).toBeGreaterThan(5);
 		expect(optionsOf(create.properties)).toEqual(expect.arrayContaining(shared));
