@@ -159,6 +159,13 @@ describe.each(nodes)('the node %s', (name, node) => {
 			({ description: says = '' }) => /[.!?] /.test(says) === says.endsWith('.'),
 		],
 		[
+			'is explained in sentences of at most 20 words',
+			({ description: says = '', hint = '' }) =>
+				[says, hint]
+					.flatMap((words) => words.split('. '))
+					.every((sentence) => sentence.split(' ').length <= 20),
+		],
+		[
 			'has no blank around its words, and no part left out',
 			({ description: says = '' }) => says === says.trim() && !says.includes('undefined'),
 		],

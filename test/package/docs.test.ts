@@ -127,7 +127,9 @@ const PLACES: Record<string, { options: string; shared?: string }> = {
 };
 
 const optionsOf = (fields: INodeProperties[]) =>
-	(fields.find(({ name }) => name === 'options')?.options ?? []) as INodeProperties[];
+	fields
+		.filter(({ name }) => name === 'options' || name === 'advanced')
+		.flatMap(({ options }) => options as INodeProperties[]);
 
 const operations = [
 	...[...textResources, ...imageResources].flatMap((resource) =>
