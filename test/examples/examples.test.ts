@@ -123,6 +123,25 @@ test.each(files)('%s imports whole: its nodes, the credential, known parameters'
 	}
 });
 
+/** Nodes of ours in which a model is chosen by its ID, or the credential alone. */
+const toChoose = ({ nodes }: Example) => {
+	const own = nodes.filter(({ type }) => type.startsWith(PACKAGE));
+	const withModel = own.filter(({ parameters: { model } }) => model && !/=/.test(idOf(model)));
+	return (withModel.length > 0 ? withModel : own.slice(0, 1)).map(({ name }) => name);
+};
+
+const idOf = (model: unknown) => (model as { value: string }).value;
+
+test.each(files)('%s says in a note what to choose and what it costs', (file) => {
+	const example = readExample(file);
+	const note = example.nodes.find(({ type }) => type.endsWith('.stickyNote'));
+	const text = note?.parameters.content as string;
+	expect(text).toMatch(/\*\*Choose\*\* your credential/);
+	expect(text).toMatch(/\*\*You pay\*\*/);
+	if (file === 'first-workflow.json') return;
+	expect(toChoose(example).filter((name) => !text.includes(`*${name}*`))).toEqual([]);
+});
+
 type Given = Partial<Omit<RunWorkflowOptions, 'workflow' | 'nodeTypes' | 'time'>>;
 
 /** Runs an example as a user imports it, with the credential set up. It has to go well. */
@@ -302,7 +321,22 @@ const fileOf = (title: string) => title.split(' ')[0]!;
 
 test.each(Object.entries(RUNS))('%s', async (title, check) => await check(fileOf(title)));
 
-test('every example runs here, but the one whose nodes only n8n itself has', () => {
-	// test/e2e/agent.e2e.ts runs it.
-	expect([...new Set([...Object.keys(RUNS).map(fileOf), 'chat-agent.json'])].sort()).toEqual(files);
+/** Examples with nodes that only n8n itself has, and the tests of a real n8n that run them. */
+const ELSEWHERE: Record<string, string> = {
+	'chat-agent': 'agent',
+	'durable-wait': 'recipes',
+	'edit-photos-with-mask': 'recipes',
+	'nightly-report': 'recipes',
+	'retry-failed-execution': 'recipes',
+	'watch-models': 'recipes',
+	'webhook-to-picture': 'recipes',
+};
+
+test('every example runs here or in a real n8n', () => {
+	for (const [name, file] of Object.entries(ELSEWHERE)) {
+		const text = readFileSync(join(__dirname, `../e2e/${file}.e2e.ts`), 'utf8');
+		expect([name, text.includes(`'${name}'`)]).toEqual([name, true]);
+	}
+	const elsewhere = Object.keys(ELSEWHERE).map((name) => `${name}.json`);
+	expect([...new Set([...Object.keys(RUNS).map(fileOf), ...elsewhere])].sort()).toEqual(files);
 });
