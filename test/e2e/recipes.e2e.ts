@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
-import { drawPicture, errorReply, pictureBelongsTo, type FormRecord } from '../../gateway';
+import { drawImage, errorReply, imageBelongsTo, type FormRecord } from '../../gateway';
 import { arrange, until } from './arrange';
 import { openBrowser, browserTest, type Browser } from './browser';
 import { Editor } from './browser-editor';
@@ -25,7 +25,7 @@ const KEEPERS: Record<string, string> = {
 };
 
 /** As large as the mask of the recipe. */
-const PHOTO = drawPicture({ prompt: 'a cup', index: 0, width: 640, height: 480 });
+const PHOTO = drawImage({ prompt: 'a cup', index: 0, width: 640, height: 480 });
 
 /** Seconds that n8n saves the execution for: little more than it takes to do so at all. */
 const WAIT = { resume: 'timeInterval', amount: 66, unit: 'seconds' };
@@ -145,14 +145,14 @@ describe('webhook-to-picture', () => {
 		const reply = await stage.post('picture', { prompt: 'A red boat' });
 		expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'image/png']);
 		const bytes = Buffer.from(await reply.arrayBuffer());
-		expect(pictureBelongsTo('A red boat', bytes)).toBe(true);
+		expect(imageBelongsTo('A red boat', bytes)).toBe(true);
 	});
 
 	test('answers with 502, the reason and the ID of the task where there is no picture', async () => {
 		const reply = await stage.post('picture', { prompt: 'A red boat [[fail]]' });
 		expect(reply.status).toBe(502);
 		expect(await reply.json()).toEqual({
-			error: expect.stringContaining('the picture could not be made') as string,
+			error: expect.stringContaining('the image could not be made') as string,
 			task_id: stage.gateway.tasks.at(-1)?.id,
 		});
 	});
@@ -182,7 +182,7 @@ test('edit-photos-with-mask: each photo is sent with the mask; one that fails do
 	const files = await pictures('edit-photos-with-mask');
 	expect(files.map(({ name }) => name)).toEqual(kept.map((sku, n) => `${n}-${sku}.png`));
 	for (const { bytes } of files) {
-		expect(pictureBelongsTo(stage.gateway.tasks.at(-1)?.request.prompt ?? '', bytes)).toBe(true);
+		expect(imageBelongsTo(stage.gateway.tasks.at(-1)?.request.prompt ?? '', bytes)).toBe(true);
 	}
 });
 
@@ -244,7 +244,7 @@ test('retry-failed-execution: Retry fetches the paid tasks and submits nothing t
 	expect(submitted() - before).toBe(2);
 	const files = await pictures('retry-failed-execution');
 	expect(files.map(({ name }) => name)).toEqual(['0-LAMP-01.png', '1-MUG-07.png']);
-	expect(files.map(({ bytes }, n) => pictureBelongsTo(rows[n]?.prompt ?? '', bytes))).toEqual([
+	expect(files.map(({ bytes }, n) => imageBelongsTo(rows[n]?.prompt ?? '', bytes))).toEqual([
 		true,
 		true,
 	]);
@@ -279,9 +279,9 @@ test('durable-wait: goes on after the restart, waits again for the slow task, an
 		'completed',
 	]);
 	const drawn = await pictures('durable-wait');
-	expect(
-		drawn.map(({ bytes }) => pictureBelongsTo('A harbor in fog, watercolor', bytes)),
-	).toContain(true);
+	expect(drawn.map(({ bytes }) => imageBelongsTo('A harbor in fog, watercolor', bytes))).toContain(
+		true,
+	);
 	expect(items('List What Failed')).toEqual([]);
 	const own = stage.gateway.tasks.filter(({ request }) => request.prompt.includes('watercolor'));
 	expect(own).toHaveLength(2);
