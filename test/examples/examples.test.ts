@@ -11,7 +11,7 @@ import type {
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
-import { drawImage, imageBelongsTo, type FormRecord } from '../../gateway';
+import { drawImage, errorReply, imageBelongsTo, type FormRecord } from '../../gateway';
 import { generateImage, imageNode, startHarness, textNode, type Harness } from '../nodes/arrange';
 import {
 	readBinary,
@@ -338,7 +338,7 @@ const ELSEWHERE: Record<string, string> = {
 	'nightly-report': 'recipes',
 	'retry-failed-execution': 'recipes',
 	'watch-models': 'recipes',
-	'webhook-to-picture': 'recipes',
+	'webhook-to-image': 'recipes',
 };
 
 test('every example runs here or in a real n8n', () => {
