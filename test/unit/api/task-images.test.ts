@@ -1,11 +1,9 @@
 import { TaskError } from '../../../nodes/shared/api/errors/errors';
-import {
-	getTaskImages,
-	rawImage,
-	simplifyImage,
-} from '../../../nodes/shared/api/images/task-images';
+import * as images from '../../../nodes/shared/api/images/task-images';
 import { imageTaskSchema, type ImageTask } from '../../../nodes/shared/api/schemas';
 import { refusalOf } from './arrange';
+
+const { getTaskImages, rawImage, simplifyImage } = images;
 
 const A = 'https://store.example/a.png?signature=1';
 const B = 'https://store.example/b.png?signature=2';
@@ -68,12 +66,9 @@ describe('an image’s output', () => {
 	test('is simple: what is used further, the words of the contract, and its usage', () => {
 		const output = { task_id: 't', status: 'completed', image_url: B, ...place };
 		const known = { model: 'm', prompt: 'p' };
-		expect(simplifyImage(task, second!, { taskId: 't', ...known })).toEqual({
-			...output,
-			...known,
-			expires_at: '2026-01-01T00:00:00.000Z',
-			usage: USAGE,
-		});
+		const more = { ...known, expires_at: '2026-01-01T00:00:00.000Z', usage: USAGE };
+		const simple = simplifyImage(task, second!, { taskId: 't', ...known });
+		expect(simple).toEqual({ ...output, ...more });
 		// Of a task that was started elsewhere they are not known.
 		for (const expires_at of [undefined, 1e300]) {
 			const bare = { ...task, expires_at, result: { data: result.data } };
