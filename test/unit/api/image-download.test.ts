@@ -300,6 +300,23 @@ describe('What arrives is checked', () => {
 		}
 	});
 
+	test.each<[encoding: string | undefined, length: number, says: string | undefined]>([
+		...['gzip', 'br', 'deflate', 'zstd', 'gzip, br'].flatMap(
+			(encoding): Array<[string, number, undefined]> => [
+				[encoding, 10, undefined],
+				[encoding, 9999, undefined],
+			],
+		),
+		...[undefined, '', 'identity', ' Identity '].map(
+			(encoding): [string | undefined, number, string] => [encoding, 1100, '1000 of 1100'],
+		),
+	])('a length counts unless the file was packed: %j, %i', async (encoding, length, says) => {
+		const avif = Buffer.concat([Buffer.from('\0\0\0\x20ftypavif', 'latin1'), Buffer.alloc(988, 7)]);
+		const stored = ok([avif], { ...sized(length), 'content-encoding': encoding });
+		if (says) expect((await fail([stored])).error.message).toContain(`only ${says} bytes arrived`);
+		else expect((await download([stored])).got.size).toBe(1000);
+	});
+
 	test('a file with its end counts as whole, although the host announced more bytes', async () => {
 		const { got, storage } = await download([ok([PNG], sized(PNG.length + 9))]);
 		expect(got.size).toBe(PNG.length);

@@ -1,9 +1,11 @@
 import { TaskError } from '../../../nodes/shared/api/errors/errors';
-import * as images from '../../../nodes/shared/api/images/task-images';
+import {
+	getTaskImages,
+	rawImage,
+	simplifyImage,
+} from '../../../nodes/shared/api/images/task-images';
 import { imageTaskSchema, type ImageTask } from '../../../nodes/shared/api/schemas';
 import { refusalOf } from './arrange';
-
-const { getTaskImages, rawImage, simplifyImage } = images;
 
 const A = 'https://store.example/a.png?signature=1';
 const B = 'https://store.example/b.png?signature=2';
