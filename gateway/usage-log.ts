@@ -26,6 +26,8 @@ export interface RequestRecord {
 	status?: number;
 	/** The kind of fault that met the exchange. */
 	fault?: string;
+	/** Input tokens that a response counted, those of the gateway's own instructions included. */
+	inputTokens?: number;
 	/** Milliseconds since the Unix epoch. */
 	startedAt: number;
 	endedAt?: number;
@@ -48,7 +50,7 @@ export interface Charge {
 	account: string;
 	credits: number;
 	requestId: string;
-	what: 'response' | 'pictures';
+	what: 'response' | 'images';
 	/** The image task that is paid for. */
 	taskId?: string;
 	/** Milliseconds since the Unix epoch. */

@@ -25,6 +25,9 @@ const evidence = ([status, code, type, message]: Said, place: Place): Evidence =
 const advice = (said: Said, place: Place) =>
 	formatAdvice(adviseOn(evidence(said, place)).advice, ALL_OPTION_NAMES);
 
+/** What a provider refuses is in quoted-provider-errors.test.ts. */
+type OwnKind = Exclude<FindingKind, 'providerKey'>;
+
 /**
  * Each as a gateway said it, word for word where it was recorded: what is found, the place, status,
  * code and type (`-` for none), and the message behind them.
@@ -94,7 +97,7 @@ const CASES = `
 
 const given = (word = '-') => (word === '-' ? '' : word);
 
-function caseOf(line: string): [FindingKind, Place, ...Said] {
+function caseOf(line: string): [OwnKind, Place, ...Said] {
 	const [kind, place, status, code, type, ...words] = line.trim().split(' ');
 	const said: Said = [
 		Number(given(status)) || undefined,
@@ -102,11 +105,11 @@ function caseOf(line: string): [FindingKind, Place, ...Said] {
 		given(type),
 		words.join(' '),
 	];
-	return [kind as FindingKind, place as Place, ...said];
+	return [kind as OwnKind, place as Place, ...said];
 }
 
 /** What each kind says to do, and what the evidence rules out. */
-const SAYS: Record<FindingKind, [says: RegExp, never: RegExp]> = {
+const SAYS: Record<OwnKind, [says: RegExp, never: RegExp]> = {
 	keyExpired: [/has expired.*new key/, /balance|disabled|images|incomplete/],
 	quota: [/quota.*console/, /Wait|slow|Concurrency|balance/],
 	keyDisabled: [/disabled\. Enable it/, /expired|incomplete|images/],
@@ -180,7 +183,12 @@ test.each<['text' | 'html', RegExp]>([
 });
 
 test.each<[number, Place, says: RegExp, never: RegExp]>([
-	[401, 'response', /incomplete, revoked, expired or disabled.*used up.*permission.*address/, /images/],
+	[
+		401,
+		'response',
+		/incomplete, revoked, expired or disabled.*used up.*permission.*address/,
+		/images/,
+	],
 	[403, 'imageSubmit', /expired, disabled or used up.*images.*balance.*address/, /asynchronous/],
 	[403, 'response', /expired, disabled or used up.*balance.*address/, /images/],
 	[404, 'modelList', /Base URL/, /model|asynchronous/],

@@ -119,7 +119,7 @@ type Work<T> = (client: Client) => Promise<T>;
 
 /** One request of this kind. */
 export const sending =
-	(kind: RequestKind = 'response', body: object = {}) =>
+	(kind: RequestKind = 'response', body: Record<string, unknown> | FormData = {}) =>
 	async (client: Client) =>
 		await request(client, kind, { method: 'POST', path: '/responses', body });
 

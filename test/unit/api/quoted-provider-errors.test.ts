@@ -1,4 +1,4 @@
-import { fail, reply, sending } from './arrange';
+import { arrange, fail, reply, sending } from './arrange';
 
 const FAILED =
 	"\n\nLiteLLM: model group 'm' failed with the error above. No fallback was attempted.";
@@ -32,13 +32,45 @@ test('a rate limit of the provider is waited out', async () => {
 	expect(sent).toBeGreaterThan(1);
 });
 
-const REFUSED = [REVOKED, UNKNOWN];
-test.each(REFUSED)('a key that the provider refuses is not the credential’s: %s', async (said) => {
-	const { message, advice } = await refusedWith(401, quoting(said, 'auth_error', '401'));
+/** A refusal in LiteLLM's words, whose provider gave no JSON. */
+const refusal = (message: string) => ({
+	error: { message, type: 'authentication_error', param: null, code: '401' },
+});
+const OPENAI = 'AuthenticationError: OpenAIException -';
+const BY_PROVIDER = [
+	quoting(REVOKED, 'authentication_error', '401'),
+	quoting(UNKNOWN, 'authentication_error', '401'),
+	refusal(`litellm.AuthenticationError: ${OPENAI} Incorrect API key provided: sk-1.`),
+	refusal('litellm.AuthenticationError: AnthropicException - invalid x-api-key'),
+	refusal(`${OPENAI} The api_key client option must be set`),
+];
+
+test.each(BY_PROVIDER)('a key that the provider refuses is another one: %j', async (body) => {
+	const { message, advice, sent } = await refusedWith(401, body);
 	expect(message).toMatch(/^The model’s provider did not accept the gateway’s own API key/);
 	expect(advice).toBe(
-		'The provider refused the gateway’s own access. Tell the gateway’s operator.',
+		'The API key of the credential is fine: the provider refused the gateway’s own access. Tell the gateway’s operator.',
 	);
+	expect(sent).toBe(1);
+});
+
+test('a key that the provider refuses does not keep the run from sending more', async () => {
+	const script = [reply(401, BY_PROVIDER[2]), reply(200, {})];
+	const { client, sent, failure, drive } = arrange(script, { run: {} });
+	const { details } = await failure(sending()(client));
+	expect(details).toMatchObject({ finding: 'providerKey' });
+	await drive(sending()(client));
+	expect(sent).toHaveLength(2);
+});
+
+test.each([
+	'Authentication Error, Invalid proxy server token passed. Received API Key = sk-1',
+	'Incorrect API key provided: sk-1. You can find your API key at https://platform.openai.com',
+])('a key that the gateway itself refuses is the credential’s: %s', async (message) => {
+	const { advice, finding } = await refusedWith(401, refusal(message));
+	expect(finding).not.toBe('providerKey');
+	expect(advice).toMatch(/^Fix the credential|API key/);
+	expect(advice).not.toMatch(/is fine/);
 });
 
 test.each([
