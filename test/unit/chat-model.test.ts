@@ -197,11 +197,8 @@ describe('an answer', () => {
 });
 
 describe('tools', () => {
-	const parameters = {
-		type: 'object' as const,
-		properties: { city: { type: 'string' as const } },
-		required: ['city'],
-	};
+	const properties = { city: { type: 'string' as const } };
+	const parameters = { type: 'object' as const, properties, required: ['city'] };
 	const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...parameters };
 	const tool = { type: 'function' as const, name: 'weather', inputSchema: schema };
 
