@@ -2,14 +2,14 @@ import type { GatewaySwitches, ProfileName, RouteName } from '../gateway';
 import { FAULT_GROUPS, findFault, type NamedFault } from '../gateway/faults/catalogue';
 import { optionOf, PROFILES, SWITCHES } from '../gateway/switches';
 
-/** What the command line of `npm run gateway` asks for. */
+/** The options of `npm run gateway`. */
 export interface GatewayWishes {
 	help: boolean;
 	port?: number;
 	taskSeconds: number;
 	asyncImages: boolean;
 	profile?: ProfileName;
-	/** What real gateways do, one by one. */
+	/** Single switches of real gateways. */
 	switches: GatewaySwitches;
 	fault?: NamedFault;
 	/** The requests that meet the fault; all if absent. */
@@ -29,7 +29,7 @@ const ROUTES: readonly FaultyRoute[] = [
 	'image',
 ];
 
-/** Each option with its explanation. The switches follow in a list of their own. */
+/** Each option with its explanation. The switches have their own list. */
 const OPTIONS = [
 	['--port N', 'The port of the API (4040, or a free one if it is taken)'],
 	['--task-seconds N', 'How long an image task runs (6)'],
@@ -54,7 +54,7 @@ const optionNames = [...OPTIONS, ...SWITCH_OPTIONS].map(([option]) => option.spl
  */
 export function readGatewayWishes(words: string[]): GatewayWishes {
 	const unknown = words.find((word) => word.startsWith('--') && !optionNames.includes(word));
-	if (unknown !== undefined) throw new Error(`There is no option ${unknown}; see --help`);
+	if (unknown !== undefined) throw new Error(`Unknown option ${unknown}; see --help`);
 	const after = (option: string) => {
 		const at = words.indexOf(option);
 		if (at < 0) return undefined;
@@ -70,13 +70,13 @@ export function readGatewayWishes(words: string[]): GatewayWishes {
 	};
 	const name = after('--fault');
 	const fault = name === undefined ? undefined : findFault(name);
-	if (name !== undefined && !fault) throw new Error(`There is no fault "${name}"; see --help`);
+	if (name !== undefined && !fault) throw new Error(`Unknown fault "${name}"; see --help`);
 	const at = after('--at');
 	const route = ROUTES.find((candidate) => candidate === at);
 	if (at !== undefined && !route) throw new Error(`--at needs one of ${ROUTES.join(', ')}`);
 	const profile = after('--profile');
 	if (profile !== undefined && !isProfile(profile)) {
-		throw new Error(`There is no profile "${profile}"; see --help`);
+		throw new Error(`Unknown profile "${profile}"; see --help`);
 	}
 	const share = numberAfter('--share');
 	if (share !== undefined && share > 1) throw new Error('--share needs a number from 0 to 1');

@@ -22,7 +22,8 @@ const REPLACED: Array<[word: RegExp, instead: string]> = [
 ];
 
 /** What write-good finds too often in good sentences: "It is not charged", "all of them". */
-const ACCEPTED = /^"(it (is|was)|all ?of|equivalent|type of|a number of|additional|however)"/i;
+const ACCEPTED =
+	/^"(it (is|was)|all ?of|equivalent|type of|a number of|additional|however|(min|max)imum|allocate)"/i;
 
 /** All rules on one text. */
 export function check(text: Text): Finding[] {
@@ -53,6 +54,6 @@ function replacedWords({ text }: Text): string[] {
 function wordiness({ text }: Text): string[] {
 	return writeGood(text, { passive: false, adverb: false, weasel: false })
 		.map(({ reason }) => reason)
-		.filter((reason) => !ACCEPTED.test(reason) && !/^"[\d.,]+" is repeated/.test(reason))
+		.filter((reason) => !ACCEPTED.test(reason) && !/^"([\d.,]+|n8n)" is repeated/.test(reason))
 		.map((reason) => `${reason}: ${text}`);
 }
