@@ -12,7 +12,7 @@ export interface GatewayWishes {
 	/** Single switches of real gateways. */
 	switches: GatewaySwitches;
 	fault?: NamedFault;
-	/** The requests that meet the fault; all if absent. */
+	/** The requests that get the fault; all if absent. */
 	route?: FaultyRoute;
 	/** Share of these requests, from 0 to 1; all if absent. */
 	share?: number;
@@ -35,9 +35,9 @@ const OPTIONS = [
 	['--task-seconds N', 'How long an image task runs (6)'],
 	['--no-async-images', 'Asynchronous images are off: submits get 404'],
 	['--profile NAME', `A set of switches that go together: ${Object.keys(PROFILES).join(', ')}`],
-	['--fault NAME', 'The fault that every request meets; the names stand below'],
-	['--at ROUTE', `Only these requests meet the fault: ${ROUTES.join(', ')}`],
-	['--share N', 'The share of these requests that meets the fault, from 0 to 1 (1)'],
+	['--fault NAME', 'The fault of every request; the names are below'],
+	['--at ROUTE', `Only these requests get the fault: ${ROUTES.join(', ')}`],
+	['--share N', 'The share of these requests that get the fault, from 0 to 1 (1)'],
 	['--help', 'This text'],
 ] as const;
 
@@ -113,7 +113,7 @@ function readSwitches(
 	);
 }
 
-/** What `npm run gateway -- --help` prints: the options, and every fault of the catalogue. */
+/** The text of `npm run gateway -- --help`: the options, and every fault of the catalog. */
 export function gatewayHelp(): string {
 	const width = Math.max(...[...OPTIONS, ...SWITCH_OPTIONS].map(([option]) => option.length));
 	const lines = (options: ReadonlyArray<readonly [string, string]>) =>
@@ -121,7 +121,7 @@ export function gatewayHelp(): string {
 	return [
 		'The built-in gateway: the service of the Model Access API, on this machine.',
 		'',
-		'npm run gateway                       starts it and prints what to paste where',
+		'npm run gateway                       starts it and prints what to paste into n8n',
 		'npm run gateway -- --task-seconds 20  starts it with slower images',
 		'npm run gateway -- --fault "503 with JSON" --at task',
 		'npm run gateway -- --profile real     behaves like a gateway that was recorded',

@@ -39,9 +39,8 @@ export function planWork(
 }
 
 /**
- * Plans a task whose limits are checked in the background. Each of these ends it before any work:
- * too many requests in a clock minute, an unknown model, an empty balance, a full line, or no
- * account.
+ * Plans a task whose limits are checked in the background. It ends before any work if a limit is
+ * reached, the model is unknown, or the balance is empty.
  * @param credits the price of the task
  */
 export function planInBackground(

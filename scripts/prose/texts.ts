@@ -15,7 +15,7 @@ export interface Text {
 
 const root = join(__dirname, '..', '..');
 
-/** Where texts stand. The texts of tests are titles and data, which nobody translates. */
+/** Where texts are. Tests are left out: their texts are titles and data. */
 const SOURCES = ['credentials', 'nodes', 'gateway', 'bench', 'scripts'];
 const DOCUMENTS = ['.', 'docs', 'examples', 'bench', 'gateway'];
 
@@ -101,7 +101,7 @@ export function textsOfScript(file: string, source: string): Text[] {
 	return texts.sort((a, b) => a.line - b.line);
 }
 
-/** What a string or a template says, line by line. */
+/** The lines of a string or a template. */
 function linesOf(node: ts.Node): string[] {
 	const { parent } = node;
 	if (parent && (ts.isImportDeclaration(parent) || ts.isLiteralTypeNode(parent))) return [];
