@@ -159,7 +159,7 @@ const GENERATE: IDataObject = {
 	operation: 'generate',
 	model: 'aurora-image-1',
 	prompt: '=Image {{ $json.n }}',
-	options: { concurrency: CONCURRENCY, pollInterval: 1 },
+	advanced: { concurrency: CONCURRENCY, pollInterval: 1 },
 };
 
 const rows = (count: number) => Array.from({ length: count }, (_row, n) => ({ json: { n } }));

@@ -37,7 +37,7 @@ const NO_MODELS = /^The address answers, but not with a list of models\. .* Base
 const UNENCRYPTED = /^Base URL uses http, which would send the key unencrypted\. Use https/;
 const PROMPT = 'A lighthouse at dusk, watercolor';
 
-describe('from nothing to a saved picture, in the steps of the README', () => {
+describe('from nothing to a saved image, in the steps of the README', () => {
 	browserTest('1: n8n offers to install community nodes by name', async () => {
 		const { page, address } = browser;
 		await page.goto(`${address}/settings/community-nodes`);

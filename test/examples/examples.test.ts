@@ -224,7 +224,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		});
 	},
 	'describe-picture.json describes a picture from a binary field': async (file) => {
-		const picture = await harness.image(generateImage({ downloadImages: false }));
+		const picture = await harness.image(generateImage({ options: { downloadImages: false } }));
 		const run = await runExample(file, {}, ({ name, parameters }) => {
 			if (name !== 'Fetch Picture') return;
 			expect(parameters.url).toMatch(/^https:\/\/.*\.jpg$/);

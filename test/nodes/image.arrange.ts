@@ -184,7 +184,10 @@ export async function drawBatch(
 		if (seed !== undefined) time.chance = () => chanceOf(seed, 'jitter', drawn++);
 		const began = time.now();
 		const ended = await harness.image(
-			generateImage({ prompt: '=Picture {{ $json.n }}', downloadImages: false, options }),
+			generateImage({
+				prompt: '=Picture {{ $json.n }}',
+				options: { ...options, downloadImages: false },
+			}),
 			{ items: numbered(count), onError: 'continueRegularOutput' },
 		);
 		const { tasks, charges } = harness.gateway;

@@ -129,7 +129,7 @@ describe('Max Wait', () => {
 		expect(error.context.details?.retryable).toBe(expected[0] === 0);
 
 		const options = { maxWait: 11, onTimeout: 'returnTask' };
-		const run = await harness.image({ ...waitForTask(id), options });
+		const run = await harness.image(waitForTask(id, { options }));
 		expect(run.items).toEqual([
 			{
 				json: {
@@ -171,8 +171,8 @@ test.each([
 test('Task → Wait looks at once, then waits until the picture is there, and tells the editor', async () => {
 	const { id } = await submitted(harness);
 	await harness.time.advance(1000);
-	const options = { pollInterval: 4, fileName: 'x' };
-	const run = await harness.image(waitForTask(id, { binaryPropertyName: 'pic', options }));
+	const options = { pollInterval: 4, fileName: 'x', binaryPropertyName: 'pic' };
+	const run = await harness.image(waitForTask(id, { options }));
 
 	expect(polledAt()).toEqual([1, 5, 9]);
 	await expectPictures(run.items, ['A boat'], 'pic');
@@ -188,9 +188,12 @@ test('Task → Wait waits for several tasks side by side, not for one that is do
 	const tasks = [];
 	for (const prompt of ['19', '13', '1']) tasks.push((await submitted(harness, { prompt })).id);
 	await harness.time.advance(10_000);
-	const run = await harness.image(waitForTask('={{ $json.id }}', { downloadImages: false }), {
-		items: itemsOf(...tasks.map((id) => ({ id }))),
-	});
+	const run = await harness.image(
+		waitForTask('={{ $json.id }}', { options: { downloadImages: false } }),
+		{
+			items: itemsOf(...tasks.map((id) => ({ id }))),
+		},
+	);
 
 	expect(run.items.map(({ json }) => json.task_id)).toEqual(tasks);
 	expect(run.items.map(({ binary }) => binary)).toEqual([undefined, undefined, undefined]);
@@ -214,8 +217,7 @@ test('Task → Get looks once at each task: its pictures if it is done, else how
 	const tasks = [failed, done, queued, running];
 	const run = await harness.image(
 		getTask('={{ $json.id }}', {
-			binaryPropertyName: 'file',
-			options: { fileName: 'kept-{index}' },
+			options: { fileName: 'kept-{index}', binaryPropertyName: 'file' },
 		}),
 		{ items: itemsOf(...tasks.map(({ id }) => ({ id }))) },
 	);

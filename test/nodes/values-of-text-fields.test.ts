@@ -90,10 +90,8 @@ describe('A number, a boolean or a time from an expression is its text', () => {
 			text: { text: true },
 		};
 		const model = { __rl: true, mode: 'id', value: '={{ 7 }}' };
-		const options = { fileName: '={{ 2026 }}' };
-		const run = await harness.image(
-			generateImage({ model, binaryPropertyName: '={{ 5 }}', options }),
-		);
+		const options = { fileName: '={{ 2026 }}', binaryPropertyName: '={{ 5 }}' };
+		const run = await harness.image(generateImage({ model, options }));
 		expect(run.items[0]?.binary).toMatchObject({ 5: { fileName: '2026.png' } });
 
 		const found = await harness.text(getModels({ options: { search: '={{ 7 }}' } }));

@@ -1,7 +1,7 @@
 import { endNamed, TASK_ENDS, type TaskEndName } from '../../gateway/images/ends';
 import { optionOf, realProfile, SWITCHES, type GatewaySwitches } from '../../gateway/switches';
 import { gatewayHelp, readGatewayWishes } from '../../scripts/gateway-options';
-import { plain, read, rows } from './readme';
+import { plain, read, rows } from './pages';
 
 const documented = rows(read('docs/gateway.md'));
 

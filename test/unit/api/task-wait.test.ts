@@ -122,12 +122,17 @@ describe('Waiting ends in time', () => {
 	const later = (at: number) => [expires(at, { 'retry-after': '1200' })];
 	const FAR = /keeps the task until far away/;
 	const IN_3_S =
-		/^Its last status is processing\. The next look at it would have been in 3 s\. The task goes on.*do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
-	const KEPT = /in 3 s\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/;
+		/^Its last status is processing\. The gateway asked not to look at it again before 2026-01-01T00:00:12\.000Z, so the waiting ended 1 s early\. The task goes on.*do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
+	const KEPT =
+		/before 2026-01-01T00:00:09\.000Z, so .* 1 s early\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/;
+	const ON_TIME = /^Its last status is processing\. The task goes on/;
+	const EARLY = /again before 2026-01-01T00:20:00\.000Z, so the waiting ended 15 min early\./;
+	const unnamed = Array<Exchange>(4).fill(processing({}));
 
 	test.each<[string, Exchange[], seconds: number, waits: number[], says: string, RegExp]>([
 		['at the deadline', Array<Exchange>(4).fill(processing()), 10, [3, 3, 3], LATE, IN_3_S],
-		['at once if Retry-After is longer', [after('1200')], 900, [], LATE, /been in 1200 s/],
+		['at once if Retry-After is longer', [after('1200')], 900, [], LATE, EARLY],
+		['at the deadline, by a last look', unnamed, 11, [3, 4.5, 3.5], LATE, ON_TIME],
 		['at once if a 503 asks for longer', [processing(), busy('900')], 900, [3], BUSY, /wait 900 s/],
 		['before the task expires', thrice, 900, [3, 3], EXPIRED, KEPT],
 		['before it expires by the gateway’s clock', skewed, 900, [3], EXPIRED, /./],
@@ -207,7 +212,7 @@ describe('A task that is not done in time', () => {
 	const HOUR_AGO = START / 1000 - 3600;
 	const GOES_ON = /goes on and may be charged: do not submit it again.*Task → Wait/;
 	const LOST =
-		/^Its last status is x, .* in 3 s\. Gateways end a task themselves after about half an hour, so this one was probably lost when the gateway was restarted\. Check the usage .* charged\.$/;
+		/^Its last status is x, .* 1 s early\. Gateways end a task themselves after about half an hour, so this one was probably lost when the gateway was restarted\. Check the usage .* charged\.$/;
 	const ahead = { date: new Date(START + 3_600_000).toUTCString() };
 	const behind = { date: new Date(START - 3_600_000).toUTCString() };
 
@@ -237,7 +242,7 @@ describe('A task that is not done in time', () => {
 		const script = [processing(AFTER_3, { status: `a\nb ${'x'.repeat(500)}` })];
 		const { value } = await succeed(script, waiting({ seconds: 1 }));
 		expect(value.error!.details.advice).toMatch(
-			/^Its last status is a b x{10,50}…\. The next look/,
+			/^Its last status is a b x{10,50}…\. The gateway asked/,
 		);
 	});
 });

@@ -34,6 +34,8 @@ export const getAll: Operation = {
 	subtitle: 'List Models',
 	description: 'List the models that your key may use',
 	unit: 'list',
+	toolDescription:
+		'Lists the AI models that are available. Returns the ID of each model (id) and, if known, its name (display_name).',
 	toolFields: ['id', 'name', 'display_name'],
 	properties: [
 		{

@@ -40,6 +40,8 @@ export const create: Operation = {
 	action: 'Create a response',
 	description: 'Get a model’s answer to a text, a conversation, images or files',
 	unit: 'answer',
+	toolDescription:
+		'Asks an AI model and returns its answer (text). If the tool asks for JSON, it also returns the JSON of the answer (parsed).',
 	toolFields: ['text', 'refusal', 'parsed', 'tool_calls'],
 	properties: [
 		modelPicker,
@@ -84,7 +86,7 @@ export const create: Operation = {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether to receive the answer as it is written. Long answers then do not run into time-outs on the way. The item is the same.',
+				'Whether to receive the answer as the model writes it, so that long answers do not time out. A chat or webhook that responds by streaming shows the answer as it arrives, even if this is off. The output of this node is the same.',
 		},
 		{
 			displayName: 'Simplify',

@@ -14,6 +14,8 @@ export const generate: Operation = {
 	action: 'Generate an image',
 	description: 'Create images from a text and get them as files',
 	unit: 'image',
+	toolDescription:
+		'Generates an image from a text prompt. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). Without image_url, the image is not done yet.',
 	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		modelPicker,

@@ -23,6 +23,8 @@ export const get: Operation = {
 	action: 'Get a task',
 	description: 'Look at an image task once, and get its images if they are done',
 	unit: 'task',
+	toolDescription:
+		'Looks at an image task once, by its task ID. Returns its status (status) and, if the image is done, the URL of the image (image_url).',
 	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		taskIdField,

@@ -24,6 +24,8 @@ export const wait: Operation = {
 	action: 'Wait for a task',
 	description: 'Wait until an image task is done and get its images',
 	unit: 'task',
+	toolDescription:
+		'Waits until an image task is done, by its task ID. Returns the URL of the image (image_url) and when the URL expires (expires_at).',
 	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		taskIdField,
