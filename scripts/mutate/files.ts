@@ -1,6 +1,6 @@
 /**
- * Each file that is mutated, and the tests that cover it quickly, both without their extension.
- * Tests run in this order and end with the first failure: those that are about the file stand first.
+ * Each file that is mutated, and its quick tests, without extensions. Tests run in this order and
+ * stop at the first failure: tests of the file itself come first.
  */
 export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/http/retry': [
