@@ -102,7 +102,8 @@ export class Editor {
 	/** Where the canvas has nodes: a picture's part, without the empty space around them. */
 	async canvasArea(): Promise<Area> {
 		await this.at('zoom-to-fit').click();
-		const boxes = await Promise.all((await this.at('canvas-node').all()).map(boxOf));
+		const shown = [await this.at('canvas-node').all(), await this.at('sticky').all()].flat();
+		const boxes = await Promise.all(shown.map(boxOf));
 		const left = Math.min(...boxes.map(({ x }) => x)) - 60;
 		const top = Math.min(...boxes.map(({ y }) => y)) - 40;
 		const right = Math.max(...boxes.map(({ x, width }) => x + width)) + 150;
