@@ -17,11 +17,25 @@ import {
 } from '../../scripts/n8n/stage';
 import { followed, saved } from '../../scripts/n8n/workflows';
 
-/** Pictures of each recipe go to files, behind the node that a builder would replace by a storage. */
+/** The workflows of docs/recipes.md, in its order. */
+const RECIPES = [
+	'rows-to-images',
+	'webhook-to-image',
+	'edit-photos-with-mask',
+	'nightly-report',
+	'edit-uploaded-picture',
+	'chat-agent',
+	'submit-now-collect-later',
+	'durable-wait',
+	'watch-models',
+	'retry-failed-execution',
+];
+
+/** Images of each recipe go to files, behind the node that a builder would replace by a storage. */
 const KEEPERS: Record<string, string> = {
-	'durable-wait': 'Use the Picture',
+	'durable-wait': 'Use the Image',
 	'edit-photos-with-mask': 'Keep the Edited Photo',
-	'retry-failed-execution': 'Keep the Pictures',
+	'retry-failed-execution': 'Keep the Images',
 };
 
 /** As large as the mask of the recipe. */
@@ -57,7 +71,7 @@ afterAll(() => web?.close());
 
 const folderOf = (id: string) => join(stage.n8n.userFolder, FILES, id);
 
-/** An example whose photos come from this machine, whose wait is short, and whose pictures are kept. */
+/** An example whose photos come from this machine, whose wait is short, and whose images are kept. */
 function forThisTest(workflow: WorkflowFile): WorkflowFile {
 	const { id = '' } = workflow;
 	const here = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
@@ -71,8 +85,8 @@ function forThisTest(workflow: WorkflowFile): WorkflowFile {
 	return keeper ? followed(changed, keeper, saved('Save', folderOf(id))) : changed;
 }
 
-/** The files of a recipe's pictures. */
-async function pictures(id: string): Promise<Array<{ name: string; bytes: Buffer }>> {
+/** The files of a recipe's images. */
+async function images(id: string): Promise<Array<{ name: string; bytes: Buffer }>> {
 	const names = (await readdir(folderOf(id))).sort();
 	return await Promise.all(
 		names.map(async (name) => ({ name, bytes: await readFile(join(folderOf(id), name)) })),
@@ -138,18 +152,18 @@ test('durable-wait: n8n saves the execution while it waits, and is killed meanwh
 	await stage.start();
 }, 200_000);
 
-describe('webhook-to-picture', () => {
-	beforeAll(async () => await stage.main.rest.activate('webhook-to-picture'));
+describe('webhook-to-image', () => {
+	beforeAll(async () => await stage.main.rest.activate('webhook-to-image'));
 
-	test('answers with the picture of the prompt', async () => {
-		const reply = await stage.post('picture', { prompt: 'A red boat' });
+	test('answers with the image of the prompt', async () => {
+		const reply = await stage.post('image', { prompt: 'A red boat' });
 		expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'image/png']);
 		const bytes = Buffer.from(await reply.arrayBuffer());
 		expect(imageBelongsTo('A red boat', bytes)).toBe(true);
 	});
 
-	test('answers with 502, the reason and the ID of the task where there is no picture', async () => {
-		const reply = await stage.post('picture', { prompt: 'A red boat [[fail]]' });
+	test('answers with 502, the reason and the ID of the task where there is no image', async () => {
+		const reply = await stage.post('image', { prompt: 'A red boat [[fail]]' });
 		expect(reply.status).toBe(502);
 		expect(await reply.json()).toEqual({
 			error: expect.stringContaining('the image could not be made') as string,
@@ -179,7 +193,7 @@ test('edit-photos-with-mask: each photo is sent with the mask; one that fails do
 	expect(failed).toHaveLength(1);
 	expect(failed[0]?.reason).toMatch(/^The image task was refused \(HTTP 400\)/);
 	expect([...kept, failed[0]?.sku].sort()).toEqual(['CAM-02', 'CUP-03', 'DOG-01']);
-	const files = await pictures('edit-photos-with-mask');
+	const files = await images('edit-photos-with-mask');
 	expect(files.map(({ name }) => name)).toEqual(kept.map((sku, n) => `${n}-${sku}.png`));
 	for (const { bytes } of files) {
 		expect(imageBelongsTo(stage.gateway.tasks.at(-1)?.request.prompt ?? '', bytes)).toBe(true);
@@ -242,7 +256,7 @@ test('retry-failed-execution: Retry fetches the paid tasks and submits nothing t
 	});
 	expect((await ended(id)).status).toBe('success');
 	expect(submitted() - before).toBe(2);
-	const files = await pictures('retry-failed-execution');
+	const files = await images('retry-failed-execution');
 	expect(files.map(({ name }) => name)).toEqual(['0-LAMP-01.png', '1-MUG-07.png']);
 	expect(files.map(({ bytes }, n) => imageBelongsTo(rows[n]?.prompt ?? '', bytes))).toEqual([
 		true,
@@ -250,27 +264,25 @@ test('retry-failed-execution: Retry fetches the paid tasks and submits nothing t
 	]);
 });
 
-describe('each example on the canvas', () => {
+describe('on the canvas', () => {
+	let editor: Editor;
 	beforeAll(async () => {
 		browser = await openBrowser(stage.main, stage.n8n.owner);
+		editor = new Editor(browser);
 	});
 
-	browserTest('opens with nodes that n8n knows, none of which lacks anything', async () => {
-		const editor = new Editor(browser);
-		for (const { id = '', nodes } of examples) {
+	for (const id of RECIPES) {
+		browserTest(`${id} has its note, and nodes that lack nothing`, async () => {
 			await editor.open(id);
-			const wanted = nodes
-				.filter(({ type }) => !type.endsWith('.stickyNote'))
-				.map(({ name }) => name);
-			for (const name of wanted) await editor.node(name).waitFor();
-			const issues = await editor.at('node-issues').count();
-			expect([id, issues]).toEqual([id, 0]);
+			const { nodes = [] } = examples.find((example) => example.id === id) ?? {};
+			for (const { name } of nodes) await editor.node(name).waitFor();
+			expect(await editor.at('node-issues').count()).toBe(0);
 			await browser.picture(`recipe-${id}`, await editor.canvasArea());
-		}
-	});
+		});
+	}
 });
 
-test('durable-wait: goes on after the restart, waits again for the slow task, and has both pictures', async () => {
+test('durable-wait: goes on after the restart, waits again for the slow task, and has both images', async () => {
 	const { status, items } = await ended(waiting, 180);
 	expect(status).toBe('success');
 	expect(items('Look at the Task').map(({ status: seen }) => seen)).toEqual([
@@ -278,7 +290,7 @@ test('durable-wait: goes on after the restart, waits again for the slow task, an
 		'processing',
 		'completed',
 	]);
-	const drawn = await pictures('durable-wait');
+	const drawn = await images('durable-wait');
 	expect(drawn.map(({ bytes }) => imageBelongsTo('A harbor in fog, watercolor', bytes))).toContain(
 		true,
 	);

@@ -10,6 +10,7 @@ import recorded from './recorded-answers.json';
 
 const PINGS = ':\n\n:\n\n';
 const LIMIT = recorded['one place, two streams at once, 2'];
+const BEGUN = event('response.created', { response: {} });
 const ANSWER = delta('Hi') + completed({ output: [message('Hi')] });
 
 const failed = (code: string, response: object = {}) =>
@@ -63,10 +64,7 @@ function arranged(texts: string[], options: Arrangement = {}) {
 describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 	test.each<[string, string]>([
 		['as recorded', LIMIT],
-		[
-			'after the response was begun',
-			event('response.created', { response: {} }) + failed('rate_limit_exceeded'),
-		],
+		['after the response was begun', BEGUN + failed('rate_limit_exceeded')],
 		['by an error event', PINGS + event('error', { code: 'rate_limit_exceeded' })],
 		['that is an overload', PINGS + failed('server_is_overloaded')],
 		['that asks to slow down', failed('slow_down')],

@@ -36,6 +36,25 @@ describe('The simplified form of a response', () => {
 		expect(simple(response())).toEqual({ id: 'r1', status: 'completed', text: '', usage: null });
 	});
 
+	test('begins with what was asked for, so that a table shows it first', () => {
+		const given = {
+			...response(
+				{ type: 'reasoning', summary: [{ text: 'Hm' }] },
+				content(text('{}', { annotations: [{ type: 'url_citation' }] }), refusal('No')),
+				{ type: 'function_call', name: 'f', arguments: '{}' },
+			),
+			model: 'aurora-text-1',
+			incomplete_details: { reason: 'max_output_tokens' },
+		};
+		const created = { response: given, json: given, requestId: 'r', clientRequestId: 'c' };
+		const json = simplifyResponse(created, { text: { format: { type: 'json_object' } } });
+		expect(Object.keys(json)).toEqual([
+			...['text', 'parsed', 'tool_calls', 'refusal', 'citations', 'reasoning'],
+			...['status', 'incomplete_details', 'model', 'usage'],
+			...['id', 'request_id', 'client_request_id'],
+		]);
+	});
+
 	test('has usage null where the gateway says null, and why it is incomplete', () => {
 		const incomplete_details = { reason: 'content_filter', more: 1 };
 		const cut = simple({ ...hello, usage: null, incomplete_details });
