@@ -50,7 +50,7 @@ export function classify(labels: readonly [string, ...string[]], text: string): 
 
 const MEDIA = [
 	'oil painting',
-	'watercolour',
+	'watercolor',
 	'photograph',
 	'paper collage',
 	'ink drawing',
@@ -62,7 +62,7 @@ const LIGHTS = [
 	'storm light',
 	'neon glow',
 ] as const;
-const VIEWS = ['wide angle', 'close up', 'seen from above', 'centred', 'low horizon'] as const;
+const VIEWS = ['wide angle', 'close up', 'seen from above', 'centered', 'low horizon'] as const;
 
 /** An image prompt for a subject. */
 export function imagePromptFor(subject: string): string {

@@ -125,18 +125,17 @@ function commentsOf(source: string): Array<{ at: number; text: string }> {
 		ts.LanguageVariant.Standard,
 		source,
 	);
-	const found: Array<{ at: number; end: number; text: string }> = [];
+	/** `end` is absent for block comments, which no line continues. */
+	const found: Array<{ at: number; end?: number; text: string }> = [];
 	for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
 		const [at, raw] = [scanner.getTokenStart(), scanner.getTokenText()];
 		if (kind === ts.SyntaxKind.MultiLineCommentTrivia) {
-			const end = at + raw.length;
-			const parts = blockComment(raw);
-			found.push(...parts.map(({ offset, text }) => ({ at: at + offset, end, text })));
+			found.push(...blockComment(raw).map(({ offset, text }) => ({ at: at + offset, text })));
 		}
 		if (kind !== ts.SyntaxKind.SingleLineCommentTrivia) continue;
 		const text = raw.replace(/^\/\/\s?/, '');
 		const last = found.at(-1);
-		const joins = last !== undefined && /^\n\s*$/.test(source.slice(last.end, at));
+		const joins = last?.end !== undefined && /^\n\s*$/.test(source.slice(last.end, at));
 		if (joins) Object.assign(last, { end: at + raw.length, text: `${last.text} ${text}` });
 		else found.push({ at, end: at + raw.length, text });
 	}
