@@ -6,12 +6,13 @@ import type {
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
-import { formatAdvice } from '../nodes/shared/api/errors/advice';
 import { normalizeApiKey } from '../nodes/shared/api/credential/api-key';
 import { normalizeBaseUrl } from '../nodes/shared/api/credential/base-url';
+import { bodyMessages, statusMessages } from '../nodes/shared/api/credential/test-messages';
 import { ValidationError } from '../nodes/shared/api/errors/errors';
-import { HTML_ADVICE } from '../nodes/shared/api/errors/from-reply';
-import { STATUS_TABLE, statusMeaning } from '../nodes/shared/api/errors/status-table';
+
+const WHERE_FROM =
+	'<a href="https://github.com/example/n8n-nodes-model-access/blob/main/docs/credential.md" target="_blank">Where to get both</a>.';
 
 /** A gateway's address and a key for it. */
 export class ModelAccessApi implements ICredentialType {
@@ -21,7 +22,8 @@ export class ModelAccessApi implements ICredentialType {
 
 	icon = { light: 'file:modelAccessApi.svg', dark: 'file:modelAccessApi.dark.svg' } as const;
 
-	documentationUrl = 'https://github.com/example/n8n-nodes-model-access#credentials';
+	documentationUrl =
+		'https://github.com/example/n8n-nodes-model-access/blob/main/docs/credential.md';
 
 	properties: INodeProperties[] = [
 		{
@@ -31,7 +33,7 @@ export class ModelAccessApi implements ICredentialType {
 			typeOptions: { password: true },
 			required: true,
 			default: '',
-			description: 'A key from the gateway’s console. It decides which models you may use.',
+			description: `A key that you create in the gateway’s console, or get from its operator. It decides which models you may use. ${WHERE_FROM}`,
 		},
 		{
 			displayName: 'Base URL',
@@ -40,7 +42,7 @@ export class ModelAccessApi implements ICredentialType {
 			required: true,
 			default: '',
 			placeholder: 'https://api.example.com/v1',
-			description: 'The gateway’s address. It ends in /v1, which is added where it is missing.',
+			description: `The gateway’s address, which its console or its operator names. It ends in /v1, which is added if it is missing. ${WHERE_FROM}`,
 		},
 		{
 			displayName: 'Allow HTTP in a Private Network',
@@ -122,26 +124,15 @@ function usable({ baseUrl, apiKey, allowPrivateHttp }: ICredentialDataDecryptedO
 	}
 }
 
-function testMessage(status: number): string {
-	const { title, advice } = statusMeaning(status);
-	return `${title}. ${formatAdvice(advice)}`;
-}
-
 /** What the test says. n8n's types allow one kind of rule at a time, n8n itself any mixture. */
 const TEST_RULES = [
-	...[301, 302, 307, 308, ...Object.keys(STATUS_TABLE).map(Number)].map((value) => ({
+	...statusMessages().map(({ status, message }) => ({
 		type: 'responseCode',
-		properties: { value, message: testMessage(value) },
+		properties: { value: status, message },
 	})),
-	{
-		type: 'responseSuccessBody',
-		properties: {
-			key: 'data',
-			value: undefined,
-			message: `The address answers, but not with a list of models. ${HTML_ADVICE}`,
-		},
-	},
+	...bodyMessages().map((properties) => ({ type: 'responseSuccessBody', properties })),
 ] as ICredentialTestRequest['rules'];
+
 /**
  * The request with one absolute address, so that what was checked is what is sent.
  * @param typedBaseUrl as it stands in the credential, which n8n's test uses unchanged

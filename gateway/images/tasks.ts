@@ -12,11 +12,11 @@ import { statusOf, taskBody, type ImageTask, type TaskRequest } from './task';
 /** Seconds of the `Retry-After` of submits and polls (contract: Limits). */
 const RETRY_AFTER = '3';
 
-/** Credits a picture costs. */
-const PICTURE_CREDITS = 10;
+/** The price of an image in credits. */
+const CREDITS_PER_IMAGE = 10;
 
 interface TasksParts extends PlanParts {
-	/** The signed address of a task's picture. */
+	/** The signed address of a task's image. */
 	urlOf: (task: ImageTask, index: number) => string;
 }
 
@@ -25,9 +25,9 @@ export class ImageTasks {
 	constructor(private readonly parts: TasksParts) {}
 
 	/**
-	 * Makes a task of a valid submission, and charges for it (contract: Endpoints, both submits).
+	 * Makes a task from a valid submission, and charges for it (contract: Endpoints, both submits).
 	 * @param now milliseconds since the Unix epoch
-	 * @throws ApiError 403, 429, 503 unless limits are checked in the background
+	 * @throws ApiError 403, 429, 503, unless limits are checked in the background
 	 */
 	accept(
 		submission: Submission,
@@ -37,17 +37,17 @@ export class ImageTasks {
 		const { settings, access, usageLog } = this.parts;
 		const { request } = submission;
 		const images = Math.min(request.n, settings.maxImages ?? Infinity);
-		const credits = PICTURE_CREDITS * images;
+		const credits = CREDITS_PER_IMAGE * images;
 		const plan = this.plan(request, holder, { credits, now });
 		const id = `imgtask_${digest(`${usageLog.tasks.length}:${record.id}:${request.prompt}`)}`;
 		if (plan.end.charged) {
 			const at = settings.backgroundLimits ? plan.completesAt : now;
 			const charge = { credits, requestId: record.id, taskId: id, at };
-			access.charge(holder, { ...charge, what: 'pictures' });
+			access.charge(holder, { ...charge, what: 'images' });
 		}
 		const task: ImageTask = {
 			...submission,
-			...(settings.pictureSize && readSize('auto', settings.pictureSize)),
+			...(settings.imageSize && readSize('auto', settings.imageSize)),
 			id,
 			key: request.key,
 			account: accountOf(holder),
@@ -121,7 +121,7 @@ export class ImageTasks {
 	}
 
 	/**
-	 * Refuses where the key has as many tasks processing as it may.
+	 * Refuses if the key has its maximum of tasks processing.
 	 * @throws ApiError 429
 	 */
 	private limitConcurrency({ name, maxConcurrentTasks }: KeyHolder, now: number) {

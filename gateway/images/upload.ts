@@ -1,22 +1,23 @@
 import { ApiError, badField } from '../errors';
-import { decodePicture, hasAlpha, mimeTypeOf, sizeOf } from '../pictures/png';
-import { sourceFromSeed, sourceFromPixels, type PictureSource } from '../pictures/draw';
+import { decodePng, hasAlpha, mimeTypeOf, sizeOf } from '../drawing/png';
+import { sourceFromSeed, sourceFromPixels, type ImageSource } from '../drawing/draw';
 
-/** A picture that came with a request and was found to be one. */
+/** A valid image of a request. */
 export interface Upload {
 	/** Path of the field, for messages. */
 	field: string;
 	mimeType: string;
-	/** Pixels, where known (PNG). */
+	/** Pixels; known for PNG only. */
 	width?: number;
 	height?: number;
 	alpha: boolean;
-	source: PictureSource;
+	source: ImageSource;
 }
 
 /**
- * Checks that bytes are a picture: PNG is decoded, JPEG, WebP and GIF are known by their signature.
- * @param pixelLimit pixels it may have
+ * Checks that bytes are an image. PNG is decoded. JPEG, WebP and GIF are recognized by their
+ * signature.
+ * @param pixelLimit the most pixels that the image may have
  * @throws ApiError 400 naming the field
  */
 export function readUpload(field: string, bytes: Buffer, pixelLimit: number): Upload {
@@ -32,16 +33,16 @@ export function readUpload(field: string, bytes: Buffer, pixelLimit: number): Up
 	if (size && size.width * size.height > pixelLimit) {
 		throw badField(field, `has more than ${pixelLimit} pixels`, 'image_too_large');
 	}
-	const picture = decodePicture(bytes);
-	if (!picture) throw badField(field, 'is a damaged PNG', 'invalid_image');
-	const { width, height } = picture;
+	const pixels = decodePng(bytes);
+	if (!pixels) throw badField(field, 'is a damaged PNG', 'invalid_image');
+	const { width, height } = pixels;
 	return {
 		field,
 		mimeType,
 		width,
 		height,
 		alpha: hasAlpha(bytes),
-		source: sourceFromPixels(picture),
+		source: sourceFromPixels(pixels),
 	};
 }
 
@@ -60,7 +61,7 @@ export function readDataUrl(field: string, url: string): { mimeType: string; byt
 }
 
 /**
- * Checks a mask against the picture it is for.
+ * Checks a mask against its image.
  * @throws ApiError 400 naming the mask's field
  */
 export function checkMask(mask: Upload, image: Upload | undefined) {

@@ -31,6 +31,7 @@ export async function downloadImages(
 ): Promise<INodeExecutionData[]> {
 	const { taskId, prompt } = origin;
 	const images = getTaskImages(taskId, seen.task);
+	scope.onUsage(taskId, seen.task.result?.usage);
 	const toItem = async (image: TaskImage): Promise<INodeExecutionData> => {
 		const json = settings.simplify
 			? simplifyImage(seen.task, image, origin)

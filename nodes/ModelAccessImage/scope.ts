@@ -5,7 +5,7 @@ import type { QueuedClient } from '../shared/api/images/refusals';
 import type { PollResult } from '../shared/api/images/task';
 import { createFileStorage } from '../shared/n8n/http/file-storage';
 import type { ItemScope } from '../shared/n8n/runner/operation';
-import { addTokenUsage, type TokenUsage } from '../shared/n8n/token-usage';
+import { addTaskUsage, type TokenUsage } from '../shared/n8n/token-usage';
 import { readBounds } from './fields';
 
 /** What the steps of an image item work with. */
@@ -17,8 +17,8 @@ export interface ImageScope extends Pick<ItemScope, 'work' | 'hint'> {
 	storage: Storage<IBinaryData>;
 	/** The gateway's address, for image URLs that are relative to it. */
 	baseUrl: string;
-	/** Counts the tokens of a task that this try of the node submitted. */
-	onUsage(usage: TokenUsage): void;
+	/** Counts the tokens of a task whose images are here. */
+	onUsage(taskId: string, usage: TokenUsage): void;
 	/** Tells the log of each poll, and the editor of each change of the task's status. */
 	onPoll(taskId: string, seen: PollResult): void;
 }
@@ -37,7 +37,7 @@ export function readScope(item: ItemScope): ImageScope {
 		baseUrl: connection.baseUrl,
 		work,
 		hint,
-		onUsage: (usage) => addTokenUsage(context, usage),
+		onUsage: (taskId, usage) => addTaskUsage(context, taskId, usage),
 		onPoll: progressReport(item),
 	};
 }

@@ -46,12 +46,10 @@ export async function submitAndDeliver(
 	const { model, prompt } = submission.request;
 	try {
 		const ended = await untilNotRefused(scope, async (refusals) => {
-			const task = await submit(refusals);
-			return { ...(await waitForTask(scope, task, wait)), isNew: task.first !== undefined };
+			return await waitForTask(scope, await submit(refusals), wait);
 		});
 		if ('unfinished' in ended) return [ended.unfinished];
 		const { seen, taskId } = ended;
-		if (ended.isNew) scope.onUsage(seen.task.result?.usage);
 		const output = await downloadImages(scope, seen, { taskId, model, prompt }, files);
 		hintAtDifferences(scope, submission.request, seen, output);
 		return output;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { pictureBelongsTo, startGateway } from '../../gateway';
+import { imageBelongsTo, startGateway } from '../../gateway';
+import { CALLS, realGateway, ROUNDS, roundsOf } from './agent.rounds';
 import { arrange, servedBy, until } from './arrange';
 import { openBrowser, browserTest, type Browser } from './browser';
 import { Editor } from './browser-editor';
@@ -61,8 +62,9 @@ const CHAIN = servedBy(
 const WEBHOOK = 'an-agent-to-chat-with';
 
 const stage = arrange(async () => {
-	const example = (await exampleWorkflows()).find(({ id }) => id === 'chat-agent');
-	if (!example) throw new Error('The example of an agent is gone');
+	const found = (await exampleWorkflows()).find(({ id }) => id === 'chat-agent');
+	if (!found) throw new Error('The example of an agent is gone');
+	example = found;
 	return {
 		name: 'agent',
 		gateway: { taskSeconds: 2, deltaMs: 40 },
@@ -71,6 +73,7 @@ const stage = arrange(async () => {
 });
 let browser: Browser;
 let editor: Editor;
+let example: WorkflowFile;
 
 beforeAll(async () => {
 	await stage.start();
@@ -99,9 +102,9 @@ function reachable(example: WorkflowFile): WorkflowFile {
 }
 
 /** Says something to the published agent, and reads its answer while it is written. */
-async function say(sessionId: string, chatInput: string): Promise<Streamed> {
+async function say(sessionId: string, chatInput: string, path = WEBHOOK): Promise<Streamed> {
 	const body = { action: 'sendMessage', sessionId, chatInput };
-	const reply = await stage.post(`${WEBHOOK}/chat`, body);
+	const reply = await stage.post(`${path}/chat`, body);
 	expect(reply.status).toBe(200);
 	const answer = await streamed(reply);
 	expect(answer.events.filter(({ type }) => type === 'error')).toEqual([]);
@@ -217,7 +220,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 		expect(tasks).toHaveLength(1);
 		const [address = ''] = /http:[^"\s]+/.exec(text) ?? [];
 		const picture = Buffer.from(await (await fetch(address)).arrayBuffer());
-		expect(pictureBelongsTo(wish, picture)).toBe(true);
+		expect(imageBelongsTo(wish, picture)).toBe(true);
 		for (const name of ['Draw Picture', 'AI Agent']) {
 			await editor.node(name).getByTestId('canvas-node-status-success').waitFor();
 		}
@@ -265,6 +268,45 @@ describe('an AI Agent that thinks with our chat model', () => {
 			expect(await editor.offered(0)).not.toContain('File Name');
 			expect(await editor.offered(1)).not.toContain('Download Images');
 			await editor.closeNode();
+		},
+	);
+});
+
+describe('an agent on a gateway that behaves as real ones do and stores nothing', () => {
+	let real: Awaited<ReturnType<typeof realGateway>>;
+	beforeAll(async () => {
+		real = await realGateway(stage.main.rest);
+	});
+	afterAll(async () => await real?.gateway.close());
+
+	test.each([
+		['default options', {}, 0],
+		['a summary of its reasoning', { reasoningSummary: 'auto' }, ROUNDS - 1],
+	])(
+		'comes through ten rounds with %s, without tokens that it did not send',
+		async (name, options, thoughts) => {
+			const { gateway } = real;
+			const since = gateway.requests.length;
+			const path = name.replaceAll(' ', '-');
+			await real.publish(example, path, options);
+			const { text } = await say('one', `Reckon ${CALLS}`, path);
+			const results = Array.from({ length: ROUNDS }, (_round, n) => `\\b${n * 1000}\\b`);
+			expect(text).toMatch(new RegExp(results.join('[^]*Calculator says: .*')));
+
+			const rounds = roundsOf(gateway, since);
+			expect(gateway.requests.slice(since).map(({ status }) => status)).toEqual(
+				rounds.map(() => 200),
+			);
+			// Each round sends back what all those before it brought.
+			expect(rounds.map(({ outputs }) => outputs)).toEqual(rounds.map((_round, n) => n));
+			expect(rounds).toHaveLength(ROUNDS + 1);
+			const { options: given } = example.nodes.find(({ name }) => name === 'AI Agent')!.parameters;
+			for (const { instructions, inputTokens } of rounds) {
+				expect(instructions).toBe((given as { systemMessage: string }).systemMessage);
+				expect(inputTokens).toBeLessThan(1000);
+			}
+			// The first reasoning came without its content, which the others were asked for.
+			expect(rounds.at(-1)).toMatchObject({ thoughts, asksForThoughts: thoughts > 0 });
 		},
 	);
 });

@@ -11,7 +11,7 @@ import type {
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
-import { drawPicture, pictureBelongsTo, type FormRecord } from '../../gateway';
+import { drawImage, errorReply, imageBelongsTo, type FormRecord } from '../../gateway';
 import { generateImage, imageNode, startHarness, textNode, type Harness } from '../nodes/arrange';
 import {
 	readBinary,
@@ -120,6 +120,25 @@ test.each(files)('%s imports whole: its nodes, the credential, known parameters'
 	}
 });
 
+/** Nodes of ours in which a model is chosen by its ID, or the credential alone. */
+const toChoose = ({ nodes }: Example) => {
+	const own = nodes.filter(({ type }) => type.startsWith(PACKAGE));
+	const withModel = own.filter(({ parameters: { model } }) => model && !/=/.test(idOf(model)));
+	return (withModel.length > 0 ? withModel : own.slice(0, 1)).map(({ name }) => name);
+};
+
+const idOf = (model: unknown) => (model as { value: string }).value;
+
+test.each(files)('%s says in a note what to choose and what it costs', (file) => {
+	const example = readExample(file);
+	const note = example.nodes.find(({ type }) => type.endsWith('.stickyNote'));
+	const text = note?.parameters.content as string;
+	expect(text).toMatch(/\*\*Choose\*\* your credential/);
+	expect(text).toMatch(/\*\*You pay\*\*/);
+	if (file === 'first-workflow.json') return;
+	expect(toChoose(example).filter((name) => !text.includes(`*${name}*`))).toEqual([]);
+});
+
 type Given = Partial<Omit<RunWorkflowOptions, 'workflow' | 'nodeTypes' | 'time'>>;
 
 /** Runs an example as a user imports it, with the credential set up. It has to go well. */
@@ -150,11 +169,11 @@ const promptsOfFiles = async (items: INodeExecutionData[], prompts: string[]) =>
 	await Promise.all(
 		items.map(async ({ binary }) => {
 			const png = await readBinary(binary?.data);
-			return prompts.find((prompt) => pictureBelongsTo(prompt, png));
+			return prompts.find((prompt) => imageBelongsTo(prompt, png));
 		}),
 	);
 
-const PHOTO = drawPicture({ prompt: 'boat', index: 0, width: 40, height: 30 });
+const PHOTO = drawImage({ prompt: 'boat', index: 0, width: 40, height: 30 });
 
 /** The item of a form to which a file was uploaded. */
 async function uploaded(bytes: Buffer): Promise<INodeExecutionData[]> {
@@ -228,7 +247,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 			parameters.url = picture.items[0]?.json.image_url as string;
 		});
 		expect(json(run, 'Description')[0]?.alt).toMatch(
-			/^I see a picture \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
+			/^I see an image \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
 		);
 	},
 	'rows-to-images.json makes a picture of each row, and lists failed ones': async (file) => {
@@ -280,18 +299,27 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		expect(harness.gateway.tasks).toHaveLength(2);
 	},
 	'submit-now-collect-later.json forgets a failed task, not a failed download': async (file) => {
+		// It was refused after the 202, and may be submitted anew: this task still never has a picture.
 		harness.gateway.settings.failTask = ({ prompt }) =>
-			prompt.includes('fog') ? { httpStatus: 400 } : undefined;
+			prompt.includes('fog') ? { httpStatus: 429, message: 'too many images' } : undefined;
 		harness.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });
 		const { tables, collect } = collecting(file);
 		await runExample(file, { startNode: 'Submit Now', tables });
 		const run = await collect();
-		expect(json(run, 'Lost Task').map(({ reason }) => reason)).toEqual([
-			'The image task was refused (HTTP 400): the picture could not be made',
+		expect(json(run, 'Lost Task')).toMatchObject([
+			{ prompt: 'A harbour in fog, watercolor', reason: 'too many images' },
 		]);
 		expect(tables['Image tasks']?.map(({ prompt }) => prompt)).toEqual([
 			'A lighthouse at dusk, watercolor',
 		]);
+	},
+	'submit-now-collect-later.json forgets nothing while the key is refused': async (file) => {
+		const { tables, collect } = collecting(file);
+		await runExample(file, { startNode: 'Submit Now', tables });
+		harness.gateway.settings.intercept = ({ route }) =>
+			route === 'task' ? errorReply(401) : undefined;
+		expect(json(await collect(), 'Lost Task')).toEqual([]);
+		expect(tables['Image tasks']).toHaveLength(2);
 	},
 };
 
@@ -299,7 +327,22 @@ const fileOf = (title: string) => title.split(' ')[0]!;
 
 test.each(Object.entries(RUNS))('%s', async (title, check) => await check(fileOf(title)));
 
-test('every example runs here, but the one whose nodes only n8n itself has', () => {
-	// test/e2e/agent.e2e.ts runs it.
-	expect([...new Set([...Object.keys(RUNS).map(fileOf), 'chat-agent.json'])].sort()).toEqual(files);
+/** Examples with nodes that only n8n itself has, and the tests of a real n8n that run them. */
+const ELSEWHERE: Record<string, string> = {
+	'chat-agent': 'agent',
+	'durable-wait': 'recipes',
+	'edit-photos-with-mask': 'recipes',
+	'nightly-report': 'recipes',
+	'retry-failed-execution': 'recipes',
+	'watch-models': 'recipes',
+	'webhook-to-image': 'recipes',
+};
+
+test('every example runs here or in a real n8n', () => {
+	for (const [name, file] of Object.entries(ELSEWHERE)) {
+		const text = readFileSync(join(__dirname, `../e2e/${file}.e2e.ts`), 'utf8');
+		expect([name, text.includes(`'${name}'`)]).toEqual([name, true]);
+	}
+	const elsewhere = Object.keys(ELSEWHERE).map((name) => `${name}.json`);
+	expect([...new Set([...Object.keys(RUNS).map(fileOf), ...elsewhere])].sort()).toEqual(files);
 });

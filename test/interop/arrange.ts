@@ -26,7 +26,11 @@ interface Interop {
 	/** The provider. */
 	gateway: Gateway;
 	access: Access;
-	text: (parameters: IDataObject, access?: Partial<Access>) => ReturnType<typeof runNode>;
+	text: (
+		parameters: IDataObject,
+		access?: Partial<Access>,
+		more?: Pick<Partial<RunNodeOptions>, 'items' | 'onError'>,
+	) => ReturnType<typeof runNode>;
 	/** Runs the text node, and returns what n8n shows of its error. */
 	textError: (
 		parameters: IDataObject,
@@ -72,6 +76,7 @@ export function useLiteLlm(): Interop {
 	beforeEach(async () => {
 		await storeBinaryInMemory();
 		interop.gateway.settings.intercept = undefined;
+		interop.gateway.settings.limitsInStreams = false;
 		before = interop.gateway.count({ method: 'POST' });
 	});
 	afterAll(async () => {
@@ -80,8 +85,8 @@ export function useLiteLlm(): Interop {
 		await liteLlm?.stop();
 	});
 	return Object.assign(interop, {
-		text: async (parameters, access) =>
-			await runNode(settings(new ModelAccess(), parameters, access)),
+		text: async (parameters, access, more) =>
+			await runNode({ ...settings(new ModelAccess(), parameters, access), ...more }),
 		textError: async (parameters, access) =>
 			shown(await runNodeToError(settings(new ModelAccess(), parameters, access))),
 		imageError: async (parameters) =>

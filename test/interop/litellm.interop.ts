@@ -157,6 +157,42 @@ test.each([
 	},
 );
 
+test.each([
+	['as JSON', (body: object): unknown => body],
+	['as a text', () => 'who are you'],
+	['as a web page', () => '<html><body>Unauthorized</body></html>'],
+])(
+	'a 401 of the provider, %s, is the gateway’s to mend, and ends no other item',
+	async (_form, form) => {
+		interop.gateway.settings.intercept = () => reply(401, form({ error: { message: 'No' } }));
+		for (const stream of [false, true]) {
+			const { items } = await text(createResponse({ stream }), undefined, {
+				items: [{ json: {} }, { json: {} }],
+				onError: 'continueRegularOutput',
+			});
+			expect(items).toMatchObject(
+				[0, 1].map(() => ({
+					json: {
+						error: matching(/^The model’s provider did not accept the gateway’s own API key/),
+						error_details: { advice: matching(/^The API key of the credential is fine/) },
+					},
+				})),
+			);
+		}
+		expect(interop.posts()).toBe(4);
+	},
+);
+
+test.each([429, 503])(
+	'a limit in a stream (%s), as its provider tells it, is waited out',
+	async (status) => {
+		interop.gateway.settings.limitsInStreams = true;
+		const { json } = await answer({ stream: true, prompt: `[[once:${status}]]` });
+		expect(json.status).toBe('completed');
+		expect(interop.posts()).toBe(2);
+	},
+);
+
 test('image tasks are not there, which the image node says', async () => {
 	expect(await imageError(generateImage())).toMatchObject({
 		httpCode: '404',

@@ -61,11 +61,47 @@ describe('The credential’s test', () => {
 		['nothing there', () => ({ baseUrl: 'http://127.0.0.1:9/v1' }), /ECONNREFUSED|be reached/],
 		['a login page', () => ({ baseUrl: `${harness.gateway.origin}/portal` }), /login page/],
 		['other JSON', () => answered(200, { object: 'list' }), NO_LIST],
+		['no data', () => answered(200, { data: null, success: false }), NO_LIST],
 		['http', () => ({ baseUrl: 'http://x.example.com/v1' }), /^Base URL uses http.*\. Use https/],
 		['no key', () => ({ apiKey: '' }), /^API Key is empty\. Copy the key/],
 	])('says what is wrong: %s', async (_name, given, said) => {
 		const message = expect.stringMatching(said) as string;
 		expect(await pressTest(given())).toEqual({ status: 'Error', message });
+	});
+
+	test.each<[number, RegExp]>([
+		[400, /refused.*Check the Base URL and the API key of the credential/],
+		[402, /^The balance is used up\. Top up/],
+		[403, /expired, disabled or used up.*console/],
+		[405, /Check the Base URL of the credential: it ends in \/v1/],
+		[407, /proxy.*login.*administrator/],
+		[410, /Check the Base URL of the credential: it ends in \/v1/],
+		[426, /https/],
+		[429, /Wait a minute.*quota of the key is used up: raise it/],
+		[502, /Check that the gateway is running/],
+		[503, /Wait a while/],
+		[522, /^Cloudflare cannot reach the gateway behind it\. Check/],
+		[529, /overloaded.*Wait a while/],
+	])('says what to do about HTTP %i', async (status, said) => {
+		const message = expect.stringMatching(said) as string;
+		expect(await pressTest(answered(status, {}))).toEqual({ status: 'Error', message });
+	});
+
+	test.each<[string, RegExp]>([
+		['API_KEY_EXPIRED', /^The gateway did not accept the API key\. .*has expired.*new key/],
+		['key_disabled', /is disabled\. Enable it/],
+		['USER_INACTIVE', /is disabled\. Enable it/],
+		['API_KEY_QUOTA_EXHAUSTED', /^A quota or budget is used up\. Raise or reset/],
+		['insufficient_quota', /^A quota or budget is used up\. Raise or reset/],
+		['INSUFFICIENT_BALANCE', /^The balance is used up\. Top up/],
+		['invalid_api_key', /does not know this API key/],
+		['ACCESS_DENIED', /may not be used from the address of this n8n/],
+	])('says what to do about the code %s in a success reply', async (code, said) => {
+		const message = expect.stringMatching(said) as string;
+		const error = { code, message: 'No' };
+		for (const body of [error, { error }, { error: { type: code } }]) {
+			expect(await pressTest(answered(200, body))).toEqual({ status: 'Error', message });
+		}
 	});
 
 	test('says that a redirect is not followed, and does not follow it', async () => {

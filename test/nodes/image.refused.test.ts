@@ -114,7 +114,7 @@ describe('An image that is refused', () => {
 				`image task ${id} ended without an image`,
 			);
 		}
-		expect(ended.error?.message).toContain(' – 2 accepted image tasks besides: ');
+		expect(ended.error?.message).toMatch(/ – 2 image tasks of other items were accepted$/);
 	});
 
 	test.each(['line is full', 'no account', 'overloaded'] as const)(

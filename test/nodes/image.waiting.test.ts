@@ -158,9 +158,7 @@ test.each([
 	const error = shown(await harness.imageError(parameters));
 
 	const id = harness.gateway.tasks[0]?.id;
-	expect(error.message).toBe(
-		'The image task was refused (HTTP 400): the picture could not be made',
-	);
+	expect(error.message).toBe('The image task was refused (HTTP 400): the image could not be made');
 	expect(error.description).toContain(`Task ID: ${id}.`);
 	expect(error.context.details).toMatchObject({
 		task_id: id,
@@ -228,7 +226,7 @@ test('Task → Get looks once at each task: its pictures if it is done, else how
 			task_id: failed.id,
 			status: 'failed',
 			http_status: 429,
-			error: { type: 'image_generation_error', message: 'the picture could not be made' },
+			error: { type: 'image_generation_error', message: 'the image could not be made' },
 		},
 		...[0, 1].map((image_index) => ({
 			task_id: done.id,
@@ -303,7 +301,7 @@ describe('A cancel', () => {
 			return fault === 'begin' ? undefined : fault;
 		};
 		harness.gateway.settings.storageIntercept = (exchange) => {
-			if (route !== 'picture' || exchange.stage !== 'before') return undefined;
+			if (route !== 'image' || exchange.stage !== 'before') return undefined;
 			gone.push(exchange.gone);
 			if (fault !== 'begin') return fault;
 			return {
@@ -342,9 +340,9 @@ describe('A cancel', () => {
 		['a look is under way', 'task', HANG],
 		['a look waits to be sent again', 'task', errorReply(503, { retryAfter: 60 })],
 		['Task → Get looks', 'task', HANG, 'get'],
-		['a download does not begin', 'picture', HANG],
-		['a download is under way', 'picture', 'begin'],
-		['a download waits to be tried again', 'picture', errorReply(503, { retryAfter: 60 })],
+		['a download does not begin', 'image', HANG],
+		['a download is under way', 'image', 'begin'],
+		['a download waits to be tried again', 'image', errorReply(503, { retryAfter: 60 })],
 	])('while %s', async (_name, route, fault, operation = 'generate') => {
 		const parameters =
 			operation === 'get' ? getTask((await submitted(harness)).id) : generateImage();

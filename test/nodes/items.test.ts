@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { errorReply, pictureBelongsTo } from '../../gateway';
+import { errorReply, imageBelongsTo } from '../../gateway';
 import { readBinary, storeBinaryInMemory } from '../../scripts/engine/index';
 import {
 	createResponse,
@@ -54,7 +54,7 @@ describe('A batch', () => {
 		);
 		for (const n of [0, 1, 2, 3, 4]) {
 			const { binary } = run.items[2 * n]!;
-			expect(pictureBelongsTo(String(n), await readBinary(binary?.data))).toBe(true);
+			expect(imageBelongsTo(String(n), await readBinary(binary?.data))).toBe(true);
 		}
 	});
 
@@ -178,7 +178,7 @@ describe('After a failure that ends the node', () => {
 	/** Pictures of which the last is refused, as a task, at 3 s; the others take a minute. */
 	async function failedPictures(count: number, given: IDataObject = {}) {
 		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('bad') ? 3 : 60);
-		const prompt = `={{ $json.n === ${count - 1} ? "bad [[fail:400]]" : "good" }}`;
+		const prompt = `={{ $json.n === ${count - 1} ? "bad [[fail:400]]" : "good " + $json.n }}`;
 		const run = await harness.imageError(generateImage({ prompt, ...given }), {
 			items: numbered(count),
 		});
@@ -224,35 +224,40 @@ describe('After a failure that ends the node', () => {
 		expect(harness.gateway.count()).toBe(sent);
 
 		expect(others).toHaveLength(3);
-		expect(error.message).toMatch(/ – 3 accepted image tasks besides: [^…]*$/);
-		expect(error.description).toMatch(/do not submit them again.*Task → Wait/);
+		expect(error.message).toMatch(/ – 3 image tasks of other items were accepted$/);
 		expect(error.description).toContain(`Task ID: ${own}.`);
 		// The waits that ended are no doubts.
 		expect(error.description).not.toContain('as well');
 		expect(error.context.itemIndex).toBe(3);
-		const listed = error.context.acceptedTasks ?? [];
-		expect(listed.map(({ task_id }) => task_id)).toEqual(others);
-		expect(listed.map(({ item }) => item).sort()).toEqual([0, 1, 2]);
-		for (const { item, task_id } of listed) {
-			expect(error.message).toContain(task_id);
-			expect(error.description).toContain(`item ${item}: ${task_id}`);
-		}
 	});
 
-	test('many task IDs do not flood the message, and all are in the description', async () => {
+	test('the accepted tasks stand in the description, one a line, in the order of the items', async () => {
+		// The later an item stands, the sooner its submit is answered.
+		harness.gateway.settings.intercept = ({ record, stage }) => {
+			const { prompt } = (record.body ?? {}) as { prompt?: string };
+			const n = Number(/good (\d)/.exec(prompt ?? '')?.[1] ?? NaN);
+			return stage === 'before' && n >= 0 ? { kind: 'delay', ms: 1000 - 100 * n } : undefined;
+		};
 		const { error, others } = await failedPictures(9, { options: { concurrency: 9 } });
 
-		expect(others).toHaveLength(8);
-		expect(error.message).toContain('8 accepted image tasks');
-		expect(others.filter((id) => error.message.includes(id))).toHaveLength(5);
-		for (const id of others) expect(error.description).toContain(id);
-		expect(error.context.acceptedTasks).toHaveLength(8);
+		const accepted = others.reverse();
+		expect(accepted).toHaveLength(8);
+		expect(error.message.split('\n')).toHaveLength(1);
+		expect(accepted.filter((id) => error.message.includes(id))).toEqual([]);
+		expect(error.description?.split('<br>\n').slice(1)).toEqual([
+			'These image tasks were accepted and may be charged. Do not submit them again: fetch each with Task → Wait.',
+			...accepted.map((id, item) => `Item ${item}: ${id}`),
+		]);
+		expect(error.context.acceptedTasks).toEqual(
+			accepted.map((task_id, item) => ({ item, task_id })),
+		);
 	});
 
 	test('a task whose picture was fetched already is listed too: it is in no output', async () => {
 		const { error, others } = await failedPictures(2, { options: { concurrency: 1 } });
 
-		expect(error.message).toContain(` – 1 accepted image task besides: ${others[0]}`);
+		expect(error.message).toMatch(/ – 1 image task of another item was accepted$/);
+		expect(error.description).toContain(`Item 0: ${others[0]}`);
 		expect(error.context.acceptedTasks).toEqual([{ item: 0, task_id: others[0] }]);
 	});
 
@@ -318,12 +323,11 @@ describe('After a response that ends the node', () => {
 			'The connection to the gateway was lost before its answer was here (ECONNRESET)',
 			'The model’s response failed (server_error): The model failed on purpose.',
 		];
-		const beginning =
-			'These requests may have been executed and charged as well; check the usage in the gateway’s console: ';
-		expect(description).toContain(beginning);
-		expect(description).toContain(`item 0: ${lost}`);
-		expect(description).toContain(`item 2: ${broken}`);
-		expect(description).not.toContain('had been received');
+		expect(description?.split('<br>\n').slice(1)).toEqual([
+			'These requests may have been executed and charged as well. Check the usage in the gateway’s console.',
+			`Item 0: ${lost}`,
+			`Item 2: ${broken}`,
+		]);
 		expect(inDoubt).toHaveLength(2);
 		expect(inDoubt).toEqual(
 			expect.arrayContaining([
@@ -352,13 +356,15 @@ describe('After a response that ends the node', () => {
 	])('the error counts %s of other items', async (_name, prompts, note) => {
 		const { description, inDoubt } = await failed(...prompts);
 
-		expect(description?.endsWith(` ${note}`)).toBe(true);
+		expect(description?.endsWith(`<br>\n${note}`)).toBe(true);
 		expect(inDoubt).toBeUndefined();
 	});
 
 	test('the error says both where both happened, doubts first, and neither where it is alone', async () => {
 		const { description } = await failed('bad', 'lost', 'Hello');
-		expect(description).toMatch(/charged as well; .*item 1: The connection.*1 answer of other/);
+		expect(description).toMatch(
+			/charged as well\. [^]*Item 1: The connection[^]*1 answer of other/,
+		);
 
 		const alone = await failed('bad');
 		expect(alone.description).not.toMatch(/as well|had been received/);

@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { drawPicture } from '../../gateway';
+import { drawImage } from '../../gateway';
 import type { FailedRun } from '../../scripts/engine/index';
 import {
 	createResponse,
@@ -18,7 +18,7 @@ const harness = useHarness();
 
 /** An item with a picture, a text and a file without bytes. */
 const binary = {
-	data: file(drawPicture({ prompt: 'boat', index: 0, width: 24, height: 16 })),
+	data: file(drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 })),
 	page: file('Hello', undefined, 'text/plain'),
 	nothing: file(''),
 };

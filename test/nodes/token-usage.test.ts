@@ -1,5 +1,14 @@
-import { createResponse, generateImage, numbered, useHarness } from './arrange';
-import { runChecked } from './image.arrange';
+import type { IDataObject } from 'n8n-workflow';
+import {
+	createResponse,
+	generateImage,
+	getTask,
+	numbered,
+	submitted,
+	useHarness,
+	waitForTask,
+} from './arrange';
+import { runChecked, type Placed } from './image.arrange';
 
 const harness = useHarness();
 
@@ -39,5 +48,55 @@ test('a task that another try of the node submitted is not counted again', async
 	expect(ended.data.resultData.runData.Draw?.[0]?.metadata?.tokenUsage).toEqual({
 		inputTokens: usage.input_tokens,
 		outputTokens: usage.output_tokens,
+	});
+});
+
+describe('A task that several nodes read', () => {
+	const placed = (name: string, parameters: IDataObject): Placed => ({ name, parameters });
+	const SUBMIT = placed('Submit', generateImage({ waitForCompletion: false }));
+	const DRAW = placed('Draw', generateImage());
+	const WAIT = placed('Wait', waitForTask('={{ $json.task_id }}'));
+	const GET = placed('Get', getTask('={{ $json.task_id }}'));
+	const GET_AGAIN = { ...GET, name: 'Get Again' };
+
+	test.each<[string, Placed[], string]>([
+		['Generate, where it waits', [DRAW, GET, WAIT], 'Draw'],
+		['Task → Wait, after a submit', [SUBMIT, WAIT, GET], 'Wait'],
+		['Task → Wait, not by a Task → Get before it is done', [SUBMIT, GET, WAIT, GET_AGAIN], 'Wait'],
+	])('is counted once, by %s', async (_what, nodes, counting) => {
+		harness.gateway.settings.fullTasks = true;
+		const ended = await runChecked(harness, nodes, { items: numbered(1) });
+		const { usage } = ended.items(nodes.at(-1)!.name)[0]!.json as { usage: Record<string, number> };
+		const { runData } = ended.data.resultData;
+		const counted = nodes.flatMap(({ name }) => {
+			const { tokenUsage } = runData[name]?.[0]?.metadata ?? {};
+			return tokenUsage ? [[name, tokenUsage]] : [];
+		});
+		const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
+		expect(counted).toEqual([[counting, { inputTokens, outputTokens }]]);
+	});
+
+	test('is counted once by a node that reads it for several items', async () => {
+		harness.gateway.settings.fullTasks = true;
+		const { id } = await submitted(harness);
+		await harness.time.advance(60_000);
+		const { items, context } = await harness.image(getTask(id), { items: numbered(3) });
+		const { input_tokens, output_tokens } = items[0]?.json.usage as Record<string, number>;
+		expect(context.getExecuteData().metadata).toEqual({
+			tokenUsage: { inputTokens: input_tokens, outputTokens: output_tokens },
+		});
+	});
+
+	test('is counted by the try that gets it, not by the one that submitted it in vain', async () => {
+		harness.gateway.settings.fullTasks = true;
+		harness.gateway.settings.taskSeconds = 20;
+		const parameters = generateImage({ options: { maxWait: 15 } });
+		const node = { ...placed('Draw', parameters), retryOnFail: true, maxTries: 2 };
+		const ended = await runChecked(harness, [node], { items: numbered(1) });
+		const { usage } = ended.items('Draw')[0]!.json as { usage: Record<string, number> };
+		expect(ended.data.resultData.runData.Draw?.[0]?.metadata?.tokenUsage).toEqual({
+			inputTokens: usage.input_tokens,
+			outputTokens: usage.output_tokens,
+		});
 	});
 });

@@ -3,7 +3,7 @@ import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelA
 import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
 import { properties as chatProperties } from '../../nodes/LmChatModelAccess/fields';
 import { optionLabel } from '../../nodes/shared/n8n/fields/option-names';
-import { drawPicture } from '../../gateway';
+import { drawImage } from '../../gateway';
 import { storeBinaryInMemory } from '../../scripts/engine/index';
 import {
 	createResponse,
@@ -128,7 +128,7 @@ function withValue(path: string, { displayOptions }: INodeProperties, value: unk
 }
 
 const PICTURE = {
-	data: drawPicture({ prompt: 'boat', index: 0, width: 24, height: 16 }).toString('base64'),
+	data: drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 }).toString('base64'),
 	mimeType: 'image/png',
 };
 

@@ -13,7 +13,13 @@ export interface UnfinishedWork {
 	/** Tasks that the gateway accepted, without the one that the error is about. */
 	tasks: TaskRecord[];
 	/** Other items whose request may have been executed although nothing came of it. */
-	doubts: Array<{ itemIndex: number; message: string; partialText?: string }>;
+	doubts: Array<{
+		itemIndex: number;
+		message: string;
+		partialText?: string;
+		/** The task that it is about, if it is known. */
+		taskId?: string;
+	}>;
 	/** How many answers of other items were received. */
 	answers: number;
 }
@@ -125,17 +131,22 @@ function show<E extends NodeApiError | NodeOperationError>(
 
 /** Adds to an error what the run leaves behind: tasks, requests in doubt, answers. */
 function withUnfinishedWork(shown: Shown, { tasks, doubts, answers }: UnfinishedWork): Shown {
-	const notes = [tellTasks(tasks), tellDoubts(doubts), tellAnswers(answers)];
+	const accepted = [...tasks].sort((a, b) => a.itemIndex - b.itemIndex);
+	const inDoubt = [...doubts].sort((a, b) => a.itemIndex - b.itemIndex);
+	const lines = [tellTasks(accepted), tellDoubts(inDoubt), tellAnswers(answers)].flat();
 	return {
-		message: shown.message + nameTasks(tasks),
-		description: [shown.description, ...notes].filter(Boolean).join(' '),
+		message: shown.message + countTasks(tasks),
+		description: [shown.description, ...lines].filter(Boolean).join(LINE_BREAK),
 		context: {
 			...shown.context,
-			...(tasks.length > 0 && {
-				acceptedTasks: tasks.map(({ itemIndex, taskId }) => ({ item: itemIndex, task_id: taskId })),
+			...(accepted.length > 0 && {
+				acceptedTasks: accepted.map(({ itemIndex, taskId }) => ({
+					item: itemIndex,
+					task_id: taskId,
+				})),
 			}),
-			...(doubts.length > 0 && {
-				inDoubt: doubts.map(({ itemIndex, message, partialText }) => ({
+			...(inDoubt.length > 0 && {
+				inDoubt: inDoubt.map(({ itemIndex, message, partialText }) => ({
 					item: itemIndex,
 					message,
 					...(partialText !== undefined && { partial_text: partialText }),
@@ -145,26 +156,33 @@ function withUnfinishedWork(shown: Shown, { tasks, doubts, answers }: Unfinished
 	};
 }
 
-/** How many task IDs a message names; the description and the context name all. */
-const TASKS_IN_MESSAGE = 5;
+/** n8n shows a description as HTML, where other line breaks do not count. */
+const LINE_BREAK = '<br>\n';
 
-function nameTasks(tasks: TaskRecord[]): string {
-	if (tasks.length === 0) return '';
-	const some = tasks.slice(0, TASKS_IN_MESSAGE).map(({ taskId }) => taskId);
-	const more = tasks.length > TASKS_IN_MESSAGE ? ', …' : '';
-	return ` – ${tasks.length} accepted image ${tasks.length === 1 ? 'task' : 'tasks'} besides: ${some.join(', ')}${more}`;
+/** A description whose reader shows it as plain text: on one line. */
+export const onOneLine = (description: string) => description.replaceAll(LINE_BREAK, ' ');
+
+function countTasks({ length }: TaskRecord[]): string {
+	if (length === 0) return '';
+	return length === 1
+		? ' – 1 image task of another item was accepted'
+		: ` – ${length} image tasks of other items were accepted`;
 }
 
-function tellTasks(tasks: TaskRecord[]): string {
-	if (tasks.length === 0) return '';
-	const listed = tasks.map(({ itemIndex, taskId }) => `item ${itemIndex}: ${taskId}`).join(', ');
-	return `These tasks were accepted and may be charged; do not submit them again, fetch each with Task → Wait: ${listed}.`;
+function tellTasks(tasks: TaskRecord[]): string[] {
+	if (tasks.length === 0) return [];
+	return [
+		'These image tasks were accepted and may be charged. Do not submit them again: fetch each with Task → Wait.',
+		...tasks.map(({ itemIndex, taskId }) => `Item ${itemIndex}: ${taskId}`),
+	];
 }
 
-function tellDoubts(doubts: UnfinishedWork['doubts']): string {
-	if (doubts.length === 0) return '';
-	const listed = doubts.map(({ itemIndex, message }) => `item ${itemIndex}: ${message}`).join('; ');
-	return `These requests may have been executed and charged as well; check the usage in the gateway’s console: ${listed}.`;
+function tellDoubts(doubts: UnfinishedWork['doubts']): string[] {
+	if (doubts.length === 0) return [];
+	return [
+		'These requests may have been executed and charged as well. Check the usage in the gateway’s console.',
+		...doubts.map(({ itemIndex, message }) => `Item ${itemIndex}: ${message}`),
+	];
 }
 
 function tellAnswers(answers: number): string {

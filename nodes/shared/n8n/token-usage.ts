@@ -18,3 +18,18 @@ export function addTokenUsage(context: IExecuteFunctions, usage: TokenUsage): vo
 	if (accumulate === undefined || input + output === 0) return;
 	accumulate(context, input, output);
 }
+
+/** Where the tasks stand, in the context that all nodes of an execution share, that were counted. */
+const COUNTED = 'modelAccessCountedTasks';
+
+/**
+ * Adds the tokens of a finished image task, once an execution: several nodes may read the same
+ * task, and "Retry On Fail" may read it again.
+ */
+export function addTaskUsage(context: IExecuteFunctions, taskId: string, usage: TokenUsage): void {
+	const kept = context.getContext('flow');
+	const counted = (kept[COUNTED] ?? []) as string[];
+	if (!usage || counted.includes(taskId)) return;
+	kept[COUNTED] = [...counted, taskId];
+	addTokenUsage(context, usage);
+}

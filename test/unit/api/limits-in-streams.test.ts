@@ -10,10 +10,22 @@ import recorded from './recorded-answers.json';
 
 const PINGS = ':\n\n:\n\n';
 const LIMIT = recorded['one place, two streams at once, 2'];
+const BEGUN = event('response.created', { response: {} });
 const ANSWER = delta('Hi') + completed({ output: [message('Hi')] });
 
 const failed = (code: string, response: object = {}) =>
 	event('response.failed', { response: { error: { code, message: 'No' }, ...response } });
+
+/** An error event of LiteLLM, whose message quotes its provider's error; its own code is a status. */
+const quoting = (status: number, code: string) =>
+	`data: ${JSON.stringify({
+		error: {
+			message: `litellm.APIError: OpenAIException - {"error":{"code":"${code}","message":"No"}}`,
+			type: 'throttling_error',
+			param: null,
+			code: String(status),
+		},
+	})}\n\n`;
 
 /** The reply to each request, streamed or as a whole. */
 const WAYS: Array<[string, (client: Client) => Promise<unknown>]> = [
@@ -52,13 +64,11 @@ function arranged(texts: string[], options: Arrangement = {}) {
 describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 	test.each<[string, string]>([
 		['as recorded', LIMIT],
-		[
-			'after the response was begun',
-			event('response.created', { response: {} }) + failed('rate_limit_exceeded'),
-		],
+		['after the response was begun', BEGUN + failed('rate_limit_exceeded')],
 		['by an error event', PINGS + event('error', { code: 'rate_limit_exceeded' })],
 		['that is an overload', PINGS + failed('server_is_overloaded')],
 		['that asks to slow down', failed('slow_down')],
+		['that quotes a provider’s', quoting(429, 'rate_limit_exceeded')],
 		['in JSON', JSON.stringify({ error: { code: 'rate_limit_exceeded', message: 'No' } })],
 	])('%s is waited out, and sent again', async (_name, limit) => {
 		const { client, drive, sent } = arranged([limit, limit, ANSWER]);
@@ -79,6 +89,7 @@ describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 		['credits', failed('insufficient_credits'), 403, /insufficient_credits/],
 		['a quota', failed('insufficient_quota'), 429, /insufficient_quota/],
 		['a model', failed('model_not_found'), 404, /model_not_found/],
+		['a quota of the provider', quoting(429, 'insufficient_quota'), 429, /insufficient_quota/],
 	])('that is %s is refused, and sent once', async (_name, refusal, httpStatus, says) => {
 		const { client, failure, sent } = arranged([PINGS + refusal]);
 		const error = await failure(ask(client));
@@ -93,6 +104,8 @@ describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 	test.each<[string, string]>([
 		['after a text', delta('Hi') + failed('rate_limit_exceeded')],
 		['after an item was begun', added(0, message()) + failed('server_is_overloaded')],
+		['after a text, of a provider', delta('Hi') + quoting(429, 'rate_limit_exceeded')],
+		['of a provider, where the gateway itself failed', quoting(500, 'rate_limit_exceeded')],
 		['of no known code', failed('gpu_on_fire')],
 		['that is a fault of the gateway', failed('server_error')],
 		['that is a wrong key', failed('invalid_api_key')],

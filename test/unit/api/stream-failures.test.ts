@@ -60,11 +60,16 @@ describe('A stream that the gateway ends by an error', () => {
 		['an error object alone', 'data: {"error":{"message":"Broke","type":"T"}}\n\n', T],
 	];
 	const NONE = 'the gateway gave no reason';
+	const QUOTE = 'OpenAIException - {"error":{"code":"C","type":"T","message":"Broke"}}';
+	const quoting = { message: QUOTE, type: 'None', code: '500' };
 
 	test.each<[string, string, { code?: string }, string?]>([
 		...errors,
 		['response.failed without a reason', failed({ response: { error: null } }), {}, NONE],
 		['an error without a reason', event('error', {}), {}, NONE],
+		['a quoted error', event('error', { error: quoting }), { ...T, ...C }, QUOTE],
+		['a quoted error in response.failed', failed({ response: { error: quoting } }), C, QUOTE],
+		['an error in an error', event('error', { error: { error: BROKE } }), C],
 	])('(%s) tells its reason and keeps the text', async (_, end, facts, reason = 'Broke') => {
 		const headers = { 'x-request-id': 'req_1' };
 		const { error, seen } = await failureOf([bytes(delta('Hel') + delta('lo') + end)], { headers });

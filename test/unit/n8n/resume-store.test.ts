@@ -17,16 +17,11 @@ const storeOf = ({ kept, runIndex = 0, executionId = '1', tool = false }: Kept) 
 		isToolExecution: () => tool,
 	} as unknown as IExecuteFunctions);
 
-const task = (taskId: string): SavedWork => ({
-	kind: 'task',
-	taskId,
-	accepted: { task_id: taskId },
-});
-const doubt: SavedWork = {
-	kind: 'doubt',
-	message: 'The connection was lost',
-	details: { advice: 'Check', retryable: false },
+const task = (taskId: string): SavedWork => {
+	return { kind: 'task', taskId, accepted: { task_id: taskId } };
 };
+const details = { advice: 'Check', retryable: false };
+const doubt: SavedWork = { kind: 'doubt', message: 'The connection was lost', details };
 const BOAT = { model: 'm', prompt: 'A boat' };
 const TREE = { model: 'm', prompt: 'A tree' };
 

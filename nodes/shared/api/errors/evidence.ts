@@ -11,7 +11,7 @@ export interface Evidence {
 	type?: string;
 	message?: string;
 	place: Place;
-	/** Whether code and type are those of the gateway's provider, which the gateway quotes. */
+	/** Whether the gateway passes on an error of its provider. */
 	fromProvider?: boolean;
 	/** What the body is where it is no JSON; absent: JSON, or nothing. */
 	body?: 'html' | 'text';
@@ -100,10 +100,13 @@ function wrongPath(body: 'html' | 'text'): Finding {
 }
 
 /** The gateway's provider did not accept the gateway. */
-const PROVIDER_KEY: Finding = {
+const PROVIDER_KEY = {
+	kind: 'providerKey',
 	title: 'The model’s provider did not accept the gateway’s own API key',
-	advice: ['The provider refused the gateway’s own access. Tell the gateway’s operator.'],
-};
+	advice: [
+		'The API key of the credential is fine: the provider refused the gateway’s own access. Tell the gateway’s operator.',
+	],
+} satisfies Finding;
 
 const ADDRESS = /\b\d{1,3}(\.\d{1,3}){3}\b|(?<![\w:])[0-9a-f]{0,4}(:[0-9a-f]{0,4}){2,7}(?![\w:])/i;
 

@@ -11,6 +11,7 @@ export type FindingKind =
 	| 'keyDisabled'
 	| 'keyMissing'
 	| 'keyInvalid'
+	| 'providerKey'
 	| 'address'
 	| 'noImages'
 	| 'noImagesHere'

@@ -9,9 +9,10 @@ import {
 } from './errors';
 import { impliedStatus } from './error-body';
 import { adviseOn, HTML_ADVICE, isQuotaExhausted, type Evidence, type Place } from './evidence';
+import { readErrorFields } from './gateway-error';
 import { getReplyIds } from './reply-ids';
 import { quoteMessage, sanitizeField, type Redact } from './sanitize';
-import { asRecord, parseJson } from '../http/json';
+import { parseJson } from '../http/json';
 import { faultOutcome, statusOutcome, type Outcome, type RequestKind } from '../http/retry';
 import { parseRetryAfter } from '../http/retry-after';
 import { statusMeaning } from './status-table';
@@ -197,7 +198,7 @@ interface GatewayError {
 	type?: string;
 	code?: string;
 	message?: string;
-	/** Whether code and type are those of the gateway's provider. */
+	/** Whether the gateway passes on an error of its provider. */
 	fromProvider?: boolean;
 	/** What the body is where it is no JSON; absent: JSON, or nothing. */
 	body?: 'html' | 'text';
@@ -210,43 +211,15 @@ function gatewayError(redact: Redact, reply: GatewayReply): GatewayError {
 	if (body === undefined && isHtml(reply)) {
 		return { message: 'a web page (HTML) in place of JSON', body: 'html' };
 	}
-	const error = innermostError(body);
-	const provider = quotedError(error);
-	const { type, code } = provider ?? error;
-	const { message } = error;
+	const { type, code, message, fromProvider } = readErrorFields(body);
 	const isText = body === undefined && reply.body.trim() !== '';
 	return {
 		type: quote(type),
 		code: quote(typeof code === 'number' ? String(code) : code),
 		message: quoteMessage(redact, message) ?? quoteMessage(redact, reply.body),
-		...(provider && { fromProvider: true }),
+		...(fromProvider && { fromProvider }),
 		...(isText && { body: 'text' as const }),
 	};
-}
-
-/** How deep an error object may be wrapped into others. */
-const DEEPEST_ERROR = 3;
-
-/** An error that is a text is the message of the object around it. */
-function innermostError(body: unknown): Record<string, unknown> {
-	let error: unknown = body;
-	for (let depth = 0; depth < DEEPEST_ERROR; depth++) {
-		const { error: inner, ...around } = asRecord(error);
-		if (inner === undefined || inner === null) break;
-		error = typeof inner === 'string' ? { ...around, message: inner } : inner;
-	}
-	return typeof error === 'string' ? { message: error } : asRecord(error);
-}
-
-/**
- * Code and type of the provider's error, where the gateway's message quotes that as JSON and its own
- * code is but the status: LiteLLM does so.
- */
-function quotedError({ code, message }: Record<string, unknown>) {
-	if (typeof message !== 'string' || !/^\d{3}$/.test(String(code))) return undefined;
-	const json = message.slice(message.indexOf('{'), message.lastIndexOf('}') + 1);
-	const quoted = innermostError(parseJson(json));
-	return quoted.code || quoted.type ? { code: quoted.code, type: quoted.type } : undefined;
 }
 
 /** What is known of a success reply that can't be used, by the kind of request. */

@@ -257,7 +257,10 @@ class RequestAttempts<Value, Reply extends GatewayReply | OpenReply = GatewayRep
 
 	private noteRefusedKey(failure: Failure) {
 		const { run } = this.client;
-		if (failure.details.httpStatus !== 401 || !run) return;
+		const { httpStatus, finding } = failure.details;
+		// Where a provider refused the gateway, the key goes on: other models have other providers, and
+		// tasks that were accepted can still be fetched.
+		if (httpStatus !== 401 || finding === 'providerKey' || !run) return;
 		// Without what this item alone has to be told, such as that it may have been executed.
 		run.keyRefused ??= failure.toError(getErrorDetails(failure, 'read', false, false));
 	}

@@ -1,6 +1,7 @@
 import { impliedStatus } from '../errors/error-body';
 import { StreamError, type ErrorDetails } from '../errors/errors';
 import { MAYBE_EXECUTED_ADVICE } from '../errors/from-reply';
+import { readErrorFields } from '../errors/gateway-error';
 import { getReplyIds } from '../errors/reply-ids';
 import { parseReply, beginsLikeEvents, recognizeBody } from '../http/parse-reply';
 import { readAhead, withPieces } from '../http/read-ahead';
@@ -180,16 +181,18 @@ const NOTHING_MADE = [402, 403, 404, 429, 503, 529];
  * After output, and with other codes, it is in doubt.
  */
 function errorReply(
-	{ status, headers, sentId }: Pick<OpenReply, 'status' | 'headers' | 'sentId'>,
+	{ headers, sentId }: Pick<OpenReply, 'headers' | 'sentId'>,
 	{ hasOutput }: ResponseAccumulator,
 	end: StreamEnd,
 ): GatewayReply | undefined {
 	if (end.kind !== 'error' || hasOutput || end.hasOutput) return undefined;
-	const { code, type } = end.error;
+	const { code, type } = readErrorFields(end.error);
 	const text = (value: unknown) =>
 		value === undefined || value === null || value === 'error' ? undefined : String(value);
-	const implied = impliedStatus({ code: text(code), type: text(type) });
-	if (implied === undefined || !NOTHING_MADE.includes(implied)) return undefined;
+	// A gateway's own code that is a status counts more than the code of its provider.
+	const own = impliedStatus({ code: text(end.error.code) });
+	const status = own ?? impliedStatus({ code: text(code), type: text(type) });
+	if (status === undefined || !NOTHING_MADE.includes(status)) return undefined;
 	return { status, headers, sentId, body: JSON.stringify({ error: end.error }) };
 }
 

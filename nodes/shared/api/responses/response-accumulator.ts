@@ -50,7 +50,7 @@ export class ResponseAccumulator {
 		['response.cancelled', (to, fields) => to.finish(fields, 'cancelled')],
 		['response.canceled', (to, fields) => to.finish(fields, 'cancelled')],
 		['response.failed', (_, fields) => toFailure(fields)],
-		['error', (_, fields) => asError({ ...fields, ...readError(fields) })],
+		['error', (_, { error, ...fields }) => asError({ ...fields, ...readError({ error }) })],
 		['chat.completion.chunk', (to, fields, tell) => to.addChunk(readChunk(fields), tell)],
 	]);
 

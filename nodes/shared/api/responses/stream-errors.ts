@@ -1,6 +1,7 @@
 import { formatAdvice, type Sentence } from '../errors/advice';
 import { CanceledError, ModelAccessError, StreamError, type ErrorDetails } from '../errors/errors';
 import { MAYBE_EXECUTED_ADVICE } from '../errors/from-reply';
+import { readErrorFields } from '../errors/gateway-error';
 import { describeError } from '../errors/describe';
 import type { ReplyIds } from '../errors/reply-ids';
 import { quoteMessage, sanitizeField } from '../errors/sanitize';
@@ -19,10 +20,11 @@ export function failedStream(
 	{ redact }: Pick<Client, 'redact'>,
 	error: Record<string, unknown>,
 ): StreamError {
-	const code = sanitizeField(redact, error.code);
-	const message = quoteMessage(redact, error.message) ?? code ?? 'the gateway gave no reason';
+	const { type, ...said } = readErrorFields(error);
+	const code = sanitizeField(redact, said.code);
+	const message = quoteMessage(redact, said.message) ?? code ?? 'the gateway gave no reason';
 	return new StreamError(describeError({ title: 'The model’s response failed', code, message }), {
-		type: error.type === 'error' ? undefined : sanitizeField(redact, error.type),
+		type: type === 'error' ? undefined : sanitizeField(redact, type),
 		code,
 		retryable: false,
 		charged: true,

@@ -6,6 +6,7 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 import { shorten } from '../../api/errors/shorten';
+import { onOneLine } from '../errors';
 
 /**
  * Whether the node runs as a tool of an agent. n8n adds "Tool" to the name of a node's type, whether
@@ -18,7 +19,7 @@ export function isAgentTool(context: IExecuteFunctions): boolean {
 /** What happened and what to do, as one text. */
 function tellAgent({ message, description }: NodeApiError | NodeOperationError): string {
 	const end = /[.!?…]$/.test(message) ? '' : '.';
-	return shorten(description ? `${message}${end} ${description}` : message);
+	return shorten(description ? `${message}${end} ${onOneLine(description)}` : message);
 }
 
 /** An error of a tool: n8n hands an agent nothing of it but its message. */

@@ -225,7 +225,8 @@ export class Run {
 	 */
 	private noteCharge({ message, details }: ModelAccessError, itemIndex: number, request: unknown) {
 		if (!details.maybeExecuted && !details.charged) return;
-		this.doubts.push({ itemIndex, message, partialText: details.partialText });
+		const { partialText, taskId } = details;
+		this.doubts.push({ itemIndex, message, partialText, taskId });
 		if (details.maybeExecuted && this.mayBeTriedAgain && request !== undefined) {
 			this.resumeStore.save(itemIndex, request, { kind: 'doubt', message, details });
 		}
@@ -238,13 +239,19 @@ export class Run {
 		const failure = this.failure ?? canceled;
 		if (!failure) return;
 		const { error, index } = failure;
-		const own = error instanceof ModelAccessError ? error.details.taskId : undefined;
-		const shown = nodeError(this.context.getNode(), error, index, {
-			tasks: [...this.tasks.values()].filter(({ taskId }) => taskId !== own),
-			doubts: this.doubts.filter(({ itemIndex }) => itemIndex !== index),
-			answers: [...this.answered].filter((item) => item !== index).length,
-		});
+		const shown = nodeError(this.context.getNode(), error, index, this.workBeside(failure));
 		throw isAgentTool(this.context) ? toToolError(shown) : shown;
+	}
+
+	/** What the run leaves behind beside what its error is about, each thing once. */
+	private workBeside({ error, index }: { error: unknown; index?: number }): UnfinishedWork {
+		const own = error instanceof ModelAccessError ? error.details.taskId : undefined;
+		const tasks = [...this.tasks.values()].filter(({ taskId }) => taskId !== own);
+		const doubts = this.doubts.filter(
+			({ itemIndex, taskId = '' }) => itemIndex !== index && !this.tasks.has(taskId),
+		);
+		const told = new Set([index, ...doubts.map(({ itemIndex }) => itemIndex)]);
+		return { tasks, doubts, answers: [...this.answered].filter((item) => !told.has(item)).length };
 	}
 
 	private errorItem(error: unknown, index: number): INodeExecutionData {
@@ -262,6 +269,9 @@ export class Run {
 		};
 		if (isAgentTool(this.context)) item.json = toToolErrorItem(made);
 		if (node.onError === 'continueErrorOutput') {
+			// n8n adds the fields of the input item's JSON there, and leaves its files behind.
+			const { binary } = this.context.getInputData()[index] ?? {};
+			if (binary) item.binary = binary;
 			// n8n tells by this field which items go to the error output, and replaces the JSON of
 			// items that still have it afterwards. It copies what it sends there, and so loses it.
 			Object.defineProperty(item, 'error', { value: made, enumerable: false });

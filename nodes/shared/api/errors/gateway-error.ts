@@ -1,0 +1,59 @@
+import { asRecord, parseJson } from '../http/json';
+
+/** What an error of a gateway says, as it came. */
+export interface ErrorFields {
+	type?: unknown;
+	code?: unknown;
+	message?: unknown;
+	/** Whether the gateway passes on an error of its provider: code and type are the provider's. */
+	fromProvider?: boolean;
+}
+
+/**
+ * Reads the error in a body, or in an event of a stream, however it is wrapped. Where its message
+ * quotes an error of the gateway's provider, as LiteLLM's messages do, code and type are those.
+ */
+export function readErrorFields(body: unknown): ErrorFields {
+	const { type, code, message } = innermostError(body);
+	const quoted = quotedError(code, message);
+	const isPassedOn = quoted !== undefined || isProviderRefusal(message);
+	return {
+		...(quoted ?? { type, code }),
+		message,
+		...(isPassedOn && { fromProvider: true }),
+	};
+}
+
+/** How deep an error object may be wrapped into others. */
+const DEEPEST_ERROR = 3;
+
+/** An error that is a text is the message of the object around it. */
+function innermostError(body: unknown): Record<string, unknown> {
+	let error: unknown = body;
+	for (let depth = 0; depth < DEEPEST_ERROR; depth++) {
+		const { error: inner, ...around } = asRecord(error);
+		if (inner === undefined || inner === null) break;
+		error = typeof inner === 'string' ? { ...around, message: inner } : inner;
+	}
+	return typeof error === 'string' ? { message: error } : asRecord(error);
+}
+
+/**
+ * Code and type of the provider's error, where the gateway's message quotes that as JSON and its own
+ * code is but the status.
+ */
+function quotedError(code: unknown, message: unknown) {
+	if (typeof message !== 'string' || !/^\d{3}$/.test(String(code))) return undefined;
+	const json = message.slice(message.indexOf('{'), message.lastIndexOf('}') + 1);
+	const quoted = innermostError(parseJson(json));
+	return quoted.code || quoted.type ? { code: quoted.code, type: quoted.type } : undefined;
+}
+
+/**
+ * How LiteLLM begins its words if a provider did not accept it: by the class of the error, in older
+ * versions also by the provider. What it says of a key of its own has neither.
+ */
+const PROVIDER_REFUSAL = /^(litellm\.AuthenticationError\b|AuthenticationError: \w+Exception\b)/;
+
+const isProviderRefusal = (message: unknown) =>
+	typeof message === 'string' && PROVIDER_REFUSAL.test(message);
