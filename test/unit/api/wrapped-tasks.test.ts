@@ -8,6 +8,7 @@ const poll = async (client: ReturnType<typeof arrange>['client']) =>
 	await pollImageTask(client, 'task_1');
 
 const TASK = { task_id: 'task_1', status: 'queued', created_at: START / 1000 };
+const UUID = '0b9c1c52-6a0e-4a53-8d5c-9f2f4f0a7c11';
 const ADDRESS = '/v1/images/tasks/task_1';
 
 describe('The ID of an accepted task is found', () => {
@@ -23,6 +24,16 @@ describe('The ID of an accepted task is found', () => {
 		['before the id of the reply', { id: 'req_1', data: { task_id: 'task_1' } }],
 		['before the id of the user', { user: { id: 5 }, data: { id: 'task_1', status: 'queued' } }],
 		['before an empty one', { task_id: '', data: { task_id: 'task_1' } }],
+		['as taskId', { taskId: 'task_1' }],
+		['as taskId in data', { code: 200, msg: 'success', data: { taskId: 'task_1' } }],
+		['as taskID before another id', { id: 'req_1', data: { taskID: 'task_1' } }],
+		['as taskId beside a code and a message', { code: 202, message: 'accepted', taskId: 'task_1' }],
+		['as a taskId that is a number', { taskId: 12345 }, '12345'],
+		['as the text of data', { code: 0, message: 'ok', data: 'task_0815' }, 'task_0815'],
+		['as the text of result', { success: true, result: UUID }, UUID],
+		['as the text of data inside', { data: { task: UUID } }, UUID],
+		['as a long number in a text', { data: '1745678901234567890' }, '1745678901234567890'],
+		['in the Location, not the text', { data: 'batch-0001' }, 'task_1', { location: ADDRESS }],
 		['in the Location', { code: 0, data: {} }, 'task_1', { location: ADDRESS }],
 		['in the poll_url', { status: 'queued', poll_url: `https://gw.example${ADDRESS}?a=b` }],
 		['in a poll_url inside', { data: { links: { poll: ADDRESS } } }],
@@ -46,6 +57,17 @@ describe('The ID of an accepted task is found', () => {
 		['too deep', { a: { b: { c: { d: { e: { task_id: 'task_1' } } } } } }],
 		['nowhere', { code: 0, message: 'ok', data: { status: 'queued' } }],
 		['of another kind', { data: { task_id: { id: true } } }],
+		...[
+			'success',
+			'accepted',
+			'The task was accepted at 10',
+			'2026-01-01',
+			'1767225600',
+			'ok-1',
+		].map((data): [string, unknown] => [`the text ${data}`, { code: 0, data }]),
+		['an address in a text', { data: 'https://gw.example/12345678' }],
+		['a number as data', { data: 1745678901234567 }],
+		['a long text', { data: `a1${'x'.repeat(200)}` }],
 	])('but not %s: a task may exist then', async (_, body) => {
 		const { error } = await fail([reply(202, body)], submit);
 		expect(error.message).toMatch(/named no task ID$/);
@@ -83,6 +105,16 @@ describe('A poll is unwrapped', () => {
 		['without an ID', { code: 0, data: NAMELESS }, NAMELESS],
 	])('%s', async (_, body, inner) => {
 		const { value } = await succeed([reply(200, body)], poll);
+		expect(value).toMatchObject({ json: inner, state: 'completed' });
+	});
+
+	test('and found by its taskId', async () => {
+		const { status, image_url } = DONE;
+		const inner = { taskId: 'task_1', status, image_url };
+		const { value } = await succeed(
+			[reply(200, { data: [{ ...DONE, task_id: 'x' }, inner] })],
+			poll,
+		);
 		expect(value).toMatchObject({ json: inner, state: 'completed' });
 	});
 
