@@ -135,7 +135,7 @@ const limited: Case = async (bench) => {
 	const run = (name: string) => async () => {
 		await service.ask({ wish: 'behave', plan: { taskSeconds: TASK_S } });
 		const { needs, items } = await stage!.run(name, prompts(MANY));
-		expectCount('Pictures', items, MANY);
+		expectCount('Images', items, MANY);
 		const seen = await service.ask({ wish: 'count' });
 		expectCount('Tasks', seen.accepted, MANY);
 		expectCount('Tasks made twice', seen.doubled, 0);
@@ -180,7 +180,7 @@ async function inBackground(
 	await service.ask({ wish: 'behave', plan });
 	const { needs, items } = await stage!.run(workflow, prompts(images));
 	const seen = await service.ask({ wish: 'count' });
-	expectCount('Pictures', items, images);
+	expectCount('Images', items, images);
 	expectCount('Charges', seen.charged, images);
 	expectCount('Images charged twice', seen.chargedTwice, 0);
 	expectCount('Downloads', seen.downloads, images);
@@ -297,7 +297,7 @@ const FILES_SIDE_BY_SIDE = 4;
 
 const downloads: Case = async (bench) => {
 	const { service, stage } = bench;
-	const plan = { pictureBytes: FILE_MB * MB };
+	const plan = { imageBytes: FILE_MB * MB };
 	await service.ask({ wish: 'behave', plan });
 	const tasks = await service.ask({ wish: 'finish', tasks: FILES });
 	const whole = async (run: () => Promise<Needs>) => {

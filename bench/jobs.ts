@@ -88,7 +88,7 @@ export async function doJob(job: Job, access: JobAccess): Promise<Done> {
 /** Items with prompts of which no two are the same, nor those of another call. */
 export function prompts(count: number): Array<{ prompt: string }> {
 	const call = Math.random().toString(36).slice(2);
-	return Array.from({ length: count }, (_row, n) => ({ prompt: `Picture ${n} of ${call}` }));
+	return Array.from({ length: count }, (_row, n) => ({ prompt: `Image ${n} of ${call}` }));
 }
 
 const headersOf = ({ key }: JobAccess, more: Record<string, string> = {}) => ({
@@ -250,7 +250,7 @@ async function heapInUse(): Promise<number> {
 	return process.memoryUsage().heapUsed;
 }
 
-/** How many polls one picture takes, for each of some run times, on a clock that is driven. */
+/** How many polls one image takes, for each of some run times, on a clock that is driven. */
 async function polls(runTimes: number[]): Promise<Done> {
 	const counts: number[] = [];
 	for (const taskSeconds of runTimes) {

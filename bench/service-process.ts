@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Pool } from 'undici';
 import {
-	drawPicture,
+	drawImage,
 	startGateway,
 	type Gateway,
 	type GatewaySwitches,
@@ -18,8 +18,8 @@ export interface ServicePlan {
 	taskSeconds?: number;
 	/** Milliseconds until an answer. */
 	responseMs?: number;
-	/** Size of the pictures in bytes; absent means as they are drawn. */
-	pictureBytes?: number;
+	/** Size of the images in bytes; absent means as they are drawn. */
+	imageBytes?: number;
 	/** Deltas of a streamed answer, which was written down beforehand: the gateway costs no time. */
 	deltas?: number;
 	/** `Retry-After` of submits and polls, in seconds. */
@@ -71,13 +71,13 @@ export type ServiceAnswer<W extends ServiceWish> = W['wish'] extends 'count'
 		: 'done';
 
 const PIECE = 64 * 1024;
-const PICTURE = drawPicture({ prompt: 'large', index: 0, width: 32, height: 24 });
+const IMAGE = drawImage({ prompt: 'large', index: 0, width: 32, height: 24 });
 
-/** A picture of any size: what follows its end is filler, and its end comes again. */
-function* largePicture(bytes: number) {
+/** An image of any size: what follows its end is filler, and its end comes again. */
+function* largeImage(bytes: number) {
 	const filler = Buffer.alloc(PIECE, 7);
-	yield PICTURE;
-	for (let left = bytes - PICTURE.length; left > 0; left -= PIECE) {
+	yield IMAGE;
+	for (let left = bytes - IMAGE.length; left > 0; left -= PIECE) {
 		yield filler.subarray(0, left);
 	}
 }
@@ -127,11 +127,11 @@ async function serve() {
 			return { kind: 'take', write };
 		},
 		storageIntercept: ({ stage, res }: StorageExchange) => {
-			const bytes = plan.pictureBytes;
+			const bytes = plan.imageBytes;
 			if (stage !== 'before' || bytes === undefined) return undefined;
 			const write = async () => {
 				res.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': bytes });
-				await pipeline(Readable.from(largePicture(bytes)), res);
+				await pipeline(Readable.from(largeImage(bytes)), res);
 			};
 			return { kind: 'take', write };
 		},

@@ -65,7 +65,7 @@ const posted = (url: string, body: string): Settings => ({
 	jsonBody: body,
 });
 
-/** A picture from the storage, which wants no key. */
+/** An image from the storage, which wants no key. */
 const download = (url: string) =>
 	core('Download', 'httpRequest', 4.2, {
 		url,
@@ -115,23 +115,21 @@ export const responseOf = (concurrency: number): IDataObject => ({
 	model: byId(TEXT_MODEL),
 	inputType: 'text',
 	prompt: '={{ $json.prompt }}',
-	options: { concurrency },
+	advanced: { concurrency },
 });
 
-export const imageOf = (options: IDataObject): IDataObject => ({
+export const imageOf = (advanced: IDataObject): IDataObject => ({
 	resource: 'image',
 	operation: 'generate',
 	model: byId(IMAGE_MODEL),
 	prompt: '={{ $json.prompt }}',
-	options,
+	advanced,
 });
 
 export const TASK_WITH_FILE: IDataObject = {
 	resource: 'task',
 	operation: 'get',
 	taskId: '={{ $json.task_id }}',
-	downloadImages: true,
-	binaryPropertyName: 'data',
 };
 
 /** All workflows that n8n's command `execute` runs, by what they are called in the table. */
@@ -296,7 +294,7 @@ export function measuredWorkflows({ baseUrl, marks }: Places): Record<string, Wo
 		),
 		downloadsOursInTurn: alone(
 			'downloads-ours-in-turn',
-			ours('Files', 'modelAccessImage', { ...TASK_WITH_FILE, options: { concurrency: 1 } }),
+			ours('Files', 'modelAccessImage', { ...TASK_WITH_FILE, advanced: { concurrency: 1 } }),
 			false,
 		),
 		downloadsHttp: alone('downloads-http', download('={{ $json.image_url }}'), false),

@@ -12,7 +12,7 @@ import { bodyMessages, statusMessages } from '../nodes/shared/api/credential/tes
 import { ValidationError } from '../nodes/shared/api/errors/errors';
 
 const WHERE_FROM =
-	'<a href="https://github.com/example/n8n-nodes-model-access#credentials" target="_blank">Where to get both</a>.';
+	'<a href="https://github.com/example/n8n-nodes-model-access/blob/main/docs/credential.md" target="_blank">Where to get both</a>.';
 
 /** A gateway's address and a key for it. */
 export class ModelAccessApi implements ICredentialType {
@@ -22,7 +22,8 @@ export class ModelAccessApi implements ICredentialType {
 
 	icon = { light: 'file:modelAccessApi.svg', dark: 'file:modelAccessApi.dark.svg' } as const;
 
-	documentationUrl = 'https://github.com/example/n8n-nodes-model-access#credentials';
+	documentationUrl =
+		'https://github.com/example/n8n-nodes-model-access/blob/main/docs/credential.md';
 
 	properties: INodeProperties[] = [
 		{

@@ -25,7 +25,7 @@ interface ApiParts {
 	settings: GatewaySettings;
 	keys: Record<string, KeyOptions>;
 	time: GatewayTime;
-	/** The signed address of a task's picture. */
+	/** The signed address of a task's image. */
 	urlOf: (task: ImageTask, index: number) => string;
 	onRequest?: (record: RequestRecord) => void;
 }

@@ -47,7 +47,7 @@ interface ExchangeOf<Record, Name> {
 }
 
 export type Exchange = ExchangeOf<RequestRecord, RouteName>;
-export type StorageExchange = ExchangeOf<StorageRecord, 'picture'>;
+export type StorageExchange = ExchangeOf<StorageRecord, 'image'>;
 
 /** Consulted twice for each exchange; what it returns happens in place of what would have. */
 export type Intercept<E = Exchange> = (

@@ -28,8 +28,8 @@ export type {
 	KeyOptions,
 	ModelOptions,
 } from './options';
-export { drawPicture } from './pictures/draw';
-export { descriptionOf, pictureBelongsTo, sizeOf } from './pictures/png';
+export { drawImage } from './drawing/draw';
+export { descriptionOf, imageBelongsTo, sizeOf } from './drawing/png';
 export type { RouteName } from './routes';
 export { realProfile, type GatewaySwitches, type ProfileName } from './switches';
 export type { GatewayTime } from './time';
@@ -69,7 +69,7 @@ export interface Gateway
 
 /**
  * Starts the service of the Model Access API contract on loopback: the API, and beside it, on
- * another port, the storage of its pictures.
+ * another port, the storage of its images.
  * @param options see `GatewayOptions`; without any it is a friendly service on free ports
  * @throws the system's error where a port is taken
  */

@@ -33,7 +33,7 @@ export interface GroupOptions {
 /** What a group may be kept from. */
 export type Capability = Exclude<keyof GroupOptions, 'models' | 'accounts'>;
 
-/** Who pays. A response costs 1 credit, a picture 10, when the work is accepted. */
+/** Who pays. A response costs 1 credit, an image 10, when the work is accepted. */
 export interface AccountOptions {
 	/** Credits left; absent means: endless. */
 	balance?: number;
@@ -71,17 +71,17 @@ export interface GatewaySettings extends GatewaySwitches {
 	asyncImages: boolean;
 	/** Run time of an image task, seconds. */
 	taskSeconds: number | ((request: TaskRequest) => number);
-	/** Seconds from submission after which a task and its pictures are gone. */
+	/** Seconds from submission after which a task and its images are gone. */
 	taskLifetime: number;
 	/** Makes tasks fail that would succeed. */
 	failTask?: (request: TaskRequest) => Partial<TaskFailure> | undefined;
-	/** Size of a picture for which `auto` or none is asked. */
+	/** Size of an image for which `auto` or none is asked. */
 	defaultSize: string;
 	/** Bytes a request body may have; more get 413. */
 	bodyLimit: number;
 	/** Bytes one uploaded file may have; more get 413. */
 	fileLimit: number;
-	/** Pixels an uploaded picture may have; more get 400. */
+	/** Pixels an uploaded image may have; more get 400. */
 	pixelLimit: number;
 	/** Milliseconds in which a body must have arrived, or 408; absent means: no limit. */
 	bodyMs?: number;
@@ -130,7 +130,7 @@ const DEFAULT_GROUPS = {
 	/** Text models, and no images. */
 	text: { models: ['aurora-text-1', 'aurora-text-1-mini'], images: false },
 	/** Image models, and no responses. */
-	pictures: { models: ['aurora-image-1'], responses: false },
+	images: { models: ['aurora-image-1'], responses: false },
 	/** Text in one piece: no streams, no tools. */
 	plain: { models: ['aurora-text-1'], images: false, streaming: false, tools: false },
 	/** Everything, and no account at a provider. */
@@ -142,7 +142,7 @@ const DEFAULT_KEYS = {
 	/** The same account and group as `active`, and yet another key. */
 	second: { key: 'mak-test-second-0002' },
 	textOnly: { key: 'mak-test-text-only-0003', group: 'text' },
-	picturesOnly: { key: 'mak-test-pictures-only-0004', group: 'pictures' },
+	imagesOnly: { key: 'mak-test-images-only-0004', group: 'images' },
 	plain: { key: 'mak-test-plain-0005', group: 'plain' },
 	revoked: { key: 'mak-test-revoked-0006', status: 'revoked' },
 	expired: { key: 'mak-test-expired-0007', status: 'expired' },

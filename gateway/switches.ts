@@ -19,7 +19,7 @@ export interface GatewaySwitches {
 	taskEnd?: TaskEndName | ((request: TaskRequest) => TaskEndName | undefined);
 	/** Tasks carry all that real ones do: usage, real size and format, times of a failed task. */
 	fullTasks?: boolean;
-	/** Seconds after which the address of a picture is dead. */
+	/** Seconds after which the address of an image is dead. */
 	linkSeconds?: number;
 	/** What the storage answers to a dead address; 403 if absent. */
 	linkDeath?: 403 | 404 | 410;
@@ -33,10 +33,10 @@ export interface GatewaySwitches {
 	pollCacheSeconds?: number;
 	/** Wraps submits and polls: `{ code, data: task }` or `{ data: [task] }`. */
 	envelope?: 'data' | 'list';
-	/** Pictures that a task makes at most, however many were asked for. */
+	/** Images that a task makes at most, however many were asked for. */
 	maxImages?: number;
-	/** Size of each picture, whatever was asked for. */
-	pictureSize?: string;
+	/** Size of each image, whatever was asked for. */
+	imageSize?: string;
 	/** Errors of keys, groups and image endpoints in the words of the recorded gateway. */
 	realErrors?: boolean;
 	/** Wrong paths get 404 in plain text, in place of JSON or a web page. */
@@ -125,7 +125,7 @@ export const SWITCHES: Record<SwitchName, Switch> = {
 	parkSeconds: number('Seconds of 503 after the provider answered with 429 or 5xx'),
 	taskEnd: word('How image tasks end', Object.keys(TASK_ENDS)),
 	fullTasks: flag('Tasks carry usage, real size and format, and the times of a failed task'),
-	linkSeconds: number('Seconds after which the address of a picture is dead'),
+	linkSeconds: number('Seconds after which the address of an image is dead'),
 	linkDeath: word('What the storage answers to a dead address', [403, 404, 410]),
 	linkRenewal: word('The address that a later poll hands out', ['same', 'fresh']),
 	statusWords: {
@@ -136,10 +136,10 @@ export const SWITCHES: Record<SwitchName, Switch> = {
 	strayPollEvery: number('Each Nth poll of a task is a web page or an error in a 200'),
 	pollCacheSeconds: number('A cache repeats polls for so long, unless Cache-Control: no-cache'),
 	envelope: word('Wraps submits and polls', ['data', 'list']),
-	maxImages: number('Pictures that a task makes at most'),
-	pictureSize: {
+	maxImages: number('Images that a task makes at most'),
+	imageSize: {
 		value: 'SIZE',
-		text: 'Size of each picture, whatever was asked for: 1024x1024',
+		text: 'Size of each image, whatever was asked for: 1024x1024',
 		read: (value) => {
 			if (!/^[1-9]\d{0,3}x[1-9]\d{0,3}$/.test(value)) throw new Error('a size such as 64x48');
 			return value;

@@ -50,7 +50,7 @@ export interface Charge {
 	account: string;
 	credits: number;
 	requestId: string;
-	what: 'response' | 'pictures';
+	what: 'response' | 'images';
 	/** The image task that is paid for. */
 	taskId?: string;
 	/** Milliseconds since the Unix epoch. */

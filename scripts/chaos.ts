@@ -69,7 +69,7 @@ async function main() {
 		].join('\n'),
 	);
 	if (report.violations.length === 0) {
-		console.log('Nothing was paid twice, no task was lost, every picture belongs to its prompt.');
+		console.log('Nothing was paid twice, no task was lost, every image belongs to its prompt.');
 		return;
 	}
 	console.error(

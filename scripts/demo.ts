@@ -19,7 +19,7 @@ const { ModelAccess, ModelAccessImage, ModelAccessApi } = createRequire(__filena
 	ModelAccessApi: new () => ICredentialType;
 };
 
-/** Seconds that the built-in gateway takes for a picture. */
+/** Seconds that the built-in gateway takes for an image. */
 const TASK_SECONDS = 5;
 
 const started = Date.now();
@@ -62,13 +62,13 @@ function report(node: string, result: ITaskData) {
 	console.log(`${table(items)}\n`);
 }
 
-async function savePictures(items: INodeExecutionData[]) {
+async function saveImages(items: INodeExecutionData[]) {
 	await rm(OUTPUT, { recursive: true, force: true });
 	await mkdir(OUTPUT, { recursive: true });
 	for (const { binary } of items) {
 		for (const entry of Object.values(binary ?? {})) {
 			const bytes = await readBinary(entry);
-			const path = join(OUTPUT, basename(entry.fileName ?? 'picture.png'));
+			const path = join(OUTPUT, basename(entry.fileName ?? 'image.png'));
 			await writeFile(path, bytes);
 			const size = sizeOf(bytes);
 			if (!size) throw new Error(`${path} is not a PNG`);
@@ -84,7 +84,7 @@ async function main(): Promise<number> {
 	const workflow = JSON.parse(await readFile(EXAMPLE, 'utf8')) as WorkflowJson;
 	const gateway = await startGateway({ taskSeconds: TASK_SECONDS });
 	try {
-		say(`The gateway answers at ${gateway.baseUrl}; a picture takes it ${TASK_SECONDS} s`);
+		say(`The gateway answers at ${gateway.baseUrl}; an image takes it ${TASK_SECONDS} s`);
 		say(`Running examples/${basename(EXAMPLE)}: ${workflow.name ?? ''}\n`);
 		const run = await runWorkflow({
 			workflow,
@@ -102,7 +102,7 @@ async function main(): Promise<number> {
 			console.log(run.error.description ?? '');
 			return 1;
 		}
-		await savePictures(run.items('Generate Image'));
+		await saveImages(run.items('Generate Image'));
 		say(`Done, by ${gateway.count()} requests to the gateway`);
 		return 0;
 	} finally {

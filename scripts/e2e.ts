@@ -10,7 +10,7 @@ const HELP = `The package in a real n8n, in a real browser.
 
 npm run test:e2e                     everything; installs n8n ${N8N_VERSION} the first time
 npm run test:e2e -- editor           the files whose name holds "editor"
-npm run test:e2e -- --screenshots    also renews the pictures in docs/images
+npm run test:e2e -- --screenshots    also renews the images in docs/images
 npm run test:e2e -- --needs          names Debian's packages that are missing, and runs nothing
 Other words go to jest. E2E_TARBALL names a package that is packed already.
 

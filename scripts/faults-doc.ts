@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultsDocument } from '../test/faults/document';
 
-/** Writes the page of all faults from the table that the tests walk. */
-const folder = join(__dirname, '..', 'docs');
+/** Writes the page of all faults from the table that the tests run; git ignores its folder. */
+const folder = join(__dirname, '..', 'reports');
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'faults.md'), faultsDocument());
-console.log('docs/faults.md is written');
+console.log('reports/faults.md is written');

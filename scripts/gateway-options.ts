@@ -18,7 +18,7 @@ export interface GatewayWishes {
 	share?: number;
 }
 
-type FaultyRoute = Exclude<RouteName, 'unknown' | 'page'> | 'picture';
+type FaultyRoute = Exclude<RouteName, 'unknown' | 'page'> | 'image';
 
 const ROUTES: readonly FaultyRoute[] = [
 	'models',
@@ -26,7 +26,7 @@ const ROUTES: readonly FaultyRoute[] = [
 	'generations',
 	'edits',
 	'task',
-	'picture',
+	'image',
 ];
 
 /** Each option with its explanation. The switches follow in a list of their own. */

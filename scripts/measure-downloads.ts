@@ -9,11 +9,11 @@ import { runInNewContext } from 'node:vm';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessApi } from '../credentials/ModelAccessApi.credentials';
 import { ModelAccessImage } from '../nodes/ModelAccessImage/ModelAccessImage.node.js';
-import { drawPicture, startGateway, type FormRecord } from '../gateway';
+import { drawImage, startGateway, type FormRecord } from '../gateway';
 import { prepareNode, runNode, storeBinaryOnDisk } from './engine/index';
 
 /**
- * Measures what pictures cost in memory, with n8n-core's real helpers and binary data on disk:
+ * Measures what images cost in memory, with n8n-core's real helpers and binary data on disk:
  * 20 downloads of 32 MB, 4 side by side, and an edit of three files of 20 MB. Gateway and storage
  * run in a process of their own, so that they do not count. Fails where a limit is passed.
  *
@@ -39,9 +39,9 @@ interface Address {
 	apiKey: string;
 }
 
-const PICTURE = drawPicture({ prompt: 'large', index: 0, width: 32, height: 24 });
+const IMAGE = drawImage({ prompt: 'large', index: 0, width: 32, height: 24 });
 
-/** The process beside: a gateway whose tasks are done at once and whose pictures become large. */
+/** The process beside: a gateway whose tasks are done at once and whose images become large. */
 async function serve() {
 	let large = false;
 	const service = await startGateway({
@@ -55,7 +55,7 @@ async function serve() {
 			if (stage !== 'before' || !large) return undefined;
 			const write = async () => {
 				res.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': FILE_MB * MB });
-				await pipeline(Readable.from(largePicture()), res);
+				await pipeline(Readable.from(largeImage()), res);
 			};
 			return { kind: 'take', write };
 		},
@@ -69,10 +69,10 @@ async function serve() {
 	process.send?.({ baseUrl: service.baseUrl, apiKey: service.keys.active } satisfies Address);
 }
 
-function* largePicture() {
+function* largeImage() {
 	const filler = Buffer.alloc(64 * 1024, 7);
-	yield PICTURE;
-	for (let left = FILE_MB * MB - PICTURE.length; left > 0; left -= filler.length) {
+	yield IMAGE;
+	for (let left = FILE_MB * MB - IMAGE.length; left > 0; left -= filler.length) {
 		yield filler.subarray(0, left);
 	}
 }
@@ -159,14 +159,14 @@ const GENERATE: IDataObject = {
 	resource: 'image',
 	operation: 'generate',
 	model: 'aurora-image-1',
-	prompt: '=Picture {{ $json.n }}',
-	options: { concurrency: CONCURRENCY, pollInterval: 1 },
+	prompt: '=Image {{ $json.n }}',
+	advanced: { concurrency: CONCURRENCY, pollInterval: 1 },
 };
 
 const rows = (count: number) => Array.from({ length: count }, (_row, n) => ({ json: { n } }));
 
 async function measureDownloads(address: Address): Promise<Needs> {
-	// Small pictures first, for everything that is loaded or compiled only once.
+	// Small images first, for everything that is loaded or compiled only once.
 	await run(address, GENERATE, rows(CONCURRENCY));
 	await tell('large');
 	return await measured(async () => {

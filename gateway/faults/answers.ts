@@ -103,7 +103,7 @@ export function largeDocument(megabytes: number): NamedFault {
 		make: async ({ route, reply }) => {
 			if (!reply || reply.status >= 300) return undefined;
 			const { status, body } = await rawReply(reply);
-			if (route === 'picture') {
+			if (route === 'image') {
 				const headers = { 'Content-Type': 'application/json' };
 				return { kind: 'reply', status, headers, body: padded('{"object":"file"}') };
 			}

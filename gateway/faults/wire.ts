@@ -140,10 +140,10 @@ const stalled = (exchange: AnyExchange, setting: FaultSetting): Fault => ({
 
 /**
  * Who reads a whole reply of the API waits on a clock of its own, so the driven one stands still;
- * who reads a stream or a picture waits on the driven one.
+ * who reads a stream or an image waits on the driven one.
  */
 async function silenceOf(exchange: AnyExchange, setting: FaultSetting) {
-	const streamed = exchange.route === 'picture' || exchange.reply?.stream !== undefined;
+	const streamed = exchange.route === 'image' || exchange.reply?.stream !== undefined;
 	if (streamed) return await silence(exchange, setting);
 	await new Promise<void>((resolve) => {
 		if (exchange.gone.aborted) return resolve();

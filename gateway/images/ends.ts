@@ -35,8 +35,8 @@ const provider = (httpStatus: number, type: string, message: string): TaskEnd =>
 });
 
 const REFUSAL = [
-	'I can’t help to make this picture, because it would show a real person in a harmful way.',
-	'If you like, I can make a picture of an invented person in a friendly scene.',
+	'I can’t help to make this image, because it would show a real person in a harmful way.',
+	'If you like, I can make an image of an invented person in a friendly scene.',
 ].join('\n\n');
 
 const noAccount = (message: string) => atOnce(503, 'api_error', message);

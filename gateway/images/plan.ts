@@ -95,7 +95,7 @@ function endOf({ taskEnd, failTask }: GatewaySettings, request: TaskRequest): Ta
 	if (!asked && !trigger) return { charged: true };
 	const failure = {
 		type: 'image_generation_error',
-		message: 'the picture could not be made',
+		message: 'the image could not be made',
 		httpStatus: Number(trigger?.[1] ?? 500),
 		...asked,
 	};

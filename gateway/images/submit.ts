@@ -3,7 +3,7 @@ import { jsonObject, type JsonObject, type ParsedBody } from '../body';
 import { ApiError, badField } from '../errors';
 import { Fields } from '../fields';
 import type { GatewaySettings } from '../options';
-import { sourceFromSeed, type PictureSource } from '../pictures/draw';
+import { sourceFromSeed, type ImageSource } from '../drawing/draw';
 import type { Form } from './form';
 import type { TaskRequest } from './task';
 import { checkMask, readDataUrl, readUpload, type Upload } from './upload';
@@ -13,13 +13,13 @@ export interface Submission {
 	request: TaskRequest;
 	width: number;
 	height: number;
-	sources: PictureSource[];
-	mask?: PictureSource;
+	sources: ImageSource[];
+	mask?: ImageSource;
 }
 
 type Limits = Pick<GatewaySettings, 'pixelLimit' | 'defaultSize'>;
 
-/** Pictures an edit takes, and pictures a task gives. */
+/** Images an edit takes, and images a task gives. */
 const MAX_IMAGES = 16;
 const MAX_N = 10;
 const MAX_SIDE = 8192;

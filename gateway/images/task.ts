@@ -1,6 +1,6 @@
 import { tokensOf } from '../responses/language';
 import { seconds } from '../time';
-import type { PictureSource } from '../pictures/draw';
+import type { ImageSource } from '../drawing/draw';
 
 /** What an image task was asked for. */
 export interface TaskRequest {
@@ -9,7 +9,7 @@ export interface TaskRequest {
 	prompt: string;
 	/** As asked; `auto` where nothing was. */
 	size: string;
-	/** Number of pictures. */
+	/** Number of images. */
 	n: number;
 	/** Name of the key that asked. */
 	key: string;
@@ -50,14 +50,14 @@ export interface ImageTask {
 	orphaned?: boolean;
 	/** Milliseconds since the Unix epoch from which the gateway no longer knows it. */
 	forgottenAt?: number;
-	/** Number of pictures that it makes. */
+	/** Number of images that it makes. */
 	images: number;
-	/** Size of its pictures. */
+	/** Size of its images. */
 	width: number;
 	height: number;
 	/** What an edit was given, small; none for a generation. */
-	sources: PictureSource[];
-	mask?: PictureSource;
+	sources: ImageSource[];
+	mask?: ImageSource;
 }
 
 export type TaskStatus = 'processing' | 'completed' | 'failed';
@@ -74,7 +74,7 @@ export function statusOf(task: ImageTask, now: number): TaskStatus | undefined {
 
 /** How a task is shown. */
 export interface TaskView {
-	/** The signed address of picture `index`. */
+	/** The signed address of image `index`. */
 	urlOf: (index: number) => string;
 	/** With all that real gateways add. */
 	full?: boolean;
@@ -118,13 +118,13 @@ export function taskBody(task: ImageTask, status: TaskStatus, { urlOf, full, wor
 	}
 }
 
-/** Tokens of one picture. */
-const PICTURE_TOKENS = 4160;
+/** Tokens of one image. */
+const TOKENS_PER_IMAGE = 4160;
 
 /** What was really made, and what it took. */
 function resultDetails({ width, height, images, request }: ImageTask) {
 	const text_tokens = tokensOf(request.prompt);
-	const output_tokens = images * PICTURE_TOKENS;
+	const output_tokens = images * TOKENS_PER_IMAGE;
 	return {
 		background: 'opaque',
 		output_format: 'png',

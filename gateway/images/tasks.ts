@@ -12,11 +12,11 @@ import { statusOf, taskBody, type ImageTask, type TaskRequest } from './task';
 /** Seconds of the `Retry-After` of submits and polls (contract: Limits). */
 const RETRY_AFTER = '3';
 
-/** Credits a picture costs. */
-const PICTURE_CREDITS = 10;
+/** Credits an image costs. */
+const CREDITS_PER_IMAGE = 10;
 
 interface TasksParts extends PlanParts {
-	/** The signed address of a task's picture. */
+	/** The signed address of a task's image. */
 	urlOf: (task: ImageTask, index: number) => string;
 }
 
@@ -37,17 +37,17 @@ export class ImageTasks {
 		const { settings, access, usageLog } = this.parts;
 		const { request } = submission;
 		const images = Math.min(request.n, settings.maxImages ?? Infinity);
-		const credits = PICTURE_CREDITS * images;
+		const credits = CREDITS_PER_IMAGE * images;
 		const plan = this.plan(request, holder, { credits, now });
 		const id = `imgtask_${digest(`${usageLog.tasks.length}:${record.id}:${request.prompt}`)}`;
 		if (plan.end.charged) {
 			const at = settings.backgroundLimits ? plan.completesAt : now;
 			const charge = { credits, requestId: record.id, taskId: id, at };
-			access.charge(holder, { ...charge, what: 'pictures' });
+			access.charge(holder, { ...charge, what: 'images' });
 		}
 		const task: ImageTask = {
 			...submission,
-			...(settings.pictureSize && readSize('auto', settings.pictureSize)),
+			...(settings.imageSize && readSize('auto', settings.imageSize)),
 			id,
 			key: request.key,
 			account: accountOf(holder),

@@ -1,8 +1,8 @@
 import { ApiError, badField } from '../errors';
-import { decodePicture, hasAlpha, mimeTypeOf, sizeOf } from '../pictures/png';
-import { sourceFromSeed, sourceFromPixels, type PictureSource } from '../pictures/draw';
+import { decodePng, hasAlpha, mimeTypeOf, sizeOf } from '../drawing/png';
+import { sourceFromSeed, sourceFromPixels, type ImageSource } from '../drawing/draw';
 
-/** A picture that came with a request and was found to be one. */
+/** An image that came with a request and was found to be one. */
 export interface Upload {
 	/** Path of the field, for messages. */
 	field: string;
@@ -11,11 +11,11 @@ export interface Upload {
 	width?: number;
 	height?: number;
 	alpha: boolean;
-	source: PictureSource;
+	source: ImageSource;
 }
 
 /**
- * Checks that bytes are a picture: PNG is decoded, JPEG, WebP and GIF are known by their signature.
+ * Checks that bytes are an image: PNG is decoded, JPEG, WebP and GIF are known by their signature.
  * @param pixelLimit pixels it may have
  * @throws ApiError 400 naming the field
  */
@@ -32,16 +32,16 @@ export function readUpload(field: string, bytes: Buffer, pixelLimit: number): Up
 	if (size && size.width * size.height > pixelLimit) {
 		throw badField(field, `has more than ${pixelLimit} pixels`, 'image_too_large');
 	}
-	const picture = decodePicture(bytes);
-	if (!picture) throw badField(field, 'is a damaged PNG', 'invalid_image');
-	const { width, height } = picture;
+	const pixels = decodePng(bytes);
+	if (!pixels) throw badField(field, 'is a damaged PNG', 'invalid_image');
+	const { width, height } = pixels;
 	return {
 		field,
 		mimeType,
 		width,
 		height,
 		alpha: hasAlpha(bytes),
-		source: sourceFromPixels(picture),
+		source: sourceFromPixels(pixels),
 	};
 }
 
@@ -60,7 +60,7 @@ export function readDataUrl(field: string, url: string): { mimeType: string; byt
 }
 
 /**
- * Checks a mask against the picture it is for.
+ * Checks a mask against the image it is for.
  * @throws ApiError 400 naming the mask's field
  */
 export function checkMask(mask: Upload, image: Upload | undefined) {

@@ -48,7 +48,7 @@ const SOURCE = 'Example Encyclopedia';
  * outputs have come back; `[[call:name {"a":1}]]` with these arguments.
  *
  * *Other tools*, where no function is called: `web_search` searches and cites one source,
- * `image_generation` draws one picture of the last user message. Others do nothing.
+ * `image_generation` draws one image of the last user message. Others do nothing.
  *
  * *Text*: see {@link textFor}. Where JSON is asked for: a sample of the schema, decided by the last
  * user message (and the functions' outputs); `json_object` gives `{ "answer": text }`.
@@ -278,7 +278,7 @@ const LABELS = /\b(?:as|into|one of|labels?)\b:?\s+([^.:\n]+?(?:,|\bor\b)[^.:\n]
  *    message or the instructions): the subject with medium, light and view.
  * 4. A classification is wished for (`Classify as a, b or c: …`, `sentiment`): one label alone;
  *    without labels: positive, negative or neutral.
- * 5. Pictures and files: `I see <what>.` and, if anything was asked, `You asked: <text>`.
+ * 5. Images and files: `I see <what>.` and, if anything was asked, `You asked: <text>`.
  * 6. Else `You said: <text>`; then `Before that you said: …` where the conversation has an earlier
  *    user message, and `I keep to: …` where there are instructions, a line each.
  */

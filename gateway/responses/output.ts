@@ -1,7 +1,7 @@
 import type { JsonObject } from '../body';
 import { readSize } from '../images/submit';
 import { revisedPrompt } from '../images/task';
-import { drawPicture } from '../pictures/draw';
+import { drawImage } from '../drawing/draw';
 import type { Annotation, Plan } from './answer';
 import { piecesOf } from './language';
 
@@ -239,7 +239,7 @@ function imageGeneration(
 ): Output {
 	const size = typeof tool.size === 'string' ? tool.size : 'auto';
 	const { width, height } = readSize(size, defaultSize);
-	const result = drawPicture({ prompt, index: 0, width, height }).toString('base64');
+	const result = drawImage({ prompt, index: 0, width, height }).toString('base64');
 	const item_id = id('ig');
 	const place = { item_id, output_index };
 	const common = { id: item_id, type: 'image_generation_call' };

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../body';
 import { ApiError, badField } from '../errors';
 import { Fields } from '../fields';
-import { decodePicture } from '../pictures/png';
+import { decodePng } from '../drawing/png';
 import { readDataUrl, readUpload } from '../images/upload';
 
 /** A part of a message. */
@@ -234,22 +234,22 @@ function readPart(part: Fields, pixelLimit: number): Part {
 }
 
 function aboutImage(part: Fields, pixelLimit: number): string {
-	if (part.has('file_id')) return `the picture ${part.text('file_id')}`;
+	if (part.has('file_id')) return `the image ${part.text('file_id')}`;
 	const field = part.path('image_url');
 	const url = part.text('image_url');
 	if (!url.startsWith('data:')) {
 		if (!/^https?:\/\//.test(url)) throw badField(field, 'must be an http, https or data URL');
-		return `a picture at ${url}`;
+		return `an image at ${url}`;
 	}
 	const { bytes } = readDataUrl(field, url);
 	const { mimeType, width, height } = readUpload(field, bytes, pixelLimit);
 	const size = width === undefined ? '' : `, ${width}x${height}, mostly ${mainColor(bytes)}`;
-	return `a picture (${mimeType}${size})`;
+	return `an image (${mimeType}${size})`;
 }
 
 /** The colour that a PNG has most of, as a word. */
 function mainColor(png: Buffer): string {
-	const { data } = decodePicture(png) ?? { data: Uint8Array.of() };
+	const { data } = decodePng(png) ?? { data: Uint8Array.of() };
 	const counts = new Map<string, number>();
 	const step = Math.max(1, Math.floor(data.length / 4 / 4096)) * 4;
 	for (let at = 0; at + 3 < data.length; at += step) {

@@ -19,7 +19,7 @@ import {
 	type ResponseRequest,
 } from './request';
 
-/** Tokens that a picture and a file of the input count. */
+/** Tokens that an image and a file of the input count. */
 const IMAGE_TOKENS = 85;
 const FILE_TOKENS = 100;
 /** Tokens of the instructions that the gateway adds itself, if the switch is on. */
@@ -216,7 +216,7 @@ export class Responses {
 
 /**
  * The usage of a response. A token is a piece of text as `piecesOf` cuts it. The input counts its
- * texts (instructions, messages, calls and outputs, history included), 85 for a picture and 100 for
+ * texts (instructions, messages, calls and outputs, history included), 85 for an image and 100 for
  * a file; the output its texts, refusals, arguments and reasoning.
  */
 function usageOf(

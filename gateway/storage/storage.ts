@@ -5,17 +5,17 @@ import { conduct, goneSignal } from '../exchange';
 import type { Reply, StorageExchange } from '../faults';
 import type { ImageTask } from '../images/task';
 import type { GatewaySettings } from '../options';
-import { drawPicture } from '../pictures/draw';
+import { drawImage } from '../drawing/draw';
 import { seconds, type GatewayTime } from '../time';
 import { Signer } from './signature';
 
-/** Pictures kept after drawing. */
+/** Images kept after drawing. */
 const CACHE = 32;
 
 const PATH = /^\/images\/([^/]+)\/(\d+)\.png$/;
 
 /**
- * The object storage (contract: Resources, Image task: `image_url`). It serves pictures under
+ * The object storage (contract: Resources, Image task: `image_url`). It serves images under
  * signed addresses until their task expires, and refuses every request that carries a key.
  */
 export class Storage {
@@ -29,7 +29,7 @@ export class Storage {
 		private readonly time: GatewayTime,
 	) {}
 
-	/** Path and query of a task's picture, as a poll hands it out now. */
+	/** Path and query of a task's image, as a poll hands it out now. */
 	addressOf(task: ImageTask, index: number): string {
 		const { linkSeconds, linkRenewal } = this.settings;
 		const from = linkRenewal === 'fresh' ? this.time.now() : task.completesAt;
@@ -45,7 +45,7 @@ export class Storage {
 		this.attempts.set(`${method} ${path}`, attempt);
 		const exchange: StorageExchange = {
 			stage: 'before',
-			route: 'picture',
+			route: 'image',
 			attempt,
 			record,
 			req,
@@ -77,18 +77,18 @@ export class Storage {
 			return refusal(404, 'NoSuchKey', 'There is no such object.');
 		}
 		const headers = { 'Content-Type': 'image/png', 'Cache-Control': 'private' };
-		const body = this.picture(task, Number(index));
+		const body = this.image(task, Number(index));
 		if (!this.settings.storageCompression) return { status: 200, headers, body };
 		const compressed = { ...headers, 'Content-Encoding': 'gzip' };
 		return { status: 200, headers: compressed, body: gzipSync(body) };
 	}
 
-	private picture(task: ImageTask, index: number): Buffer {
+	private image(task: ImageTask, index: number): Buffer {
 		const key = `${task.id}/${index}`;
 		const kept = this.drawn.get(key);
 		if (kept) return kept;
 		const { width, height, sources, mask } = task;
-		const file = drawPicture({ prompt: task.request.prompt, index, width, height, sources, mask });
+		const file = drawImage({ prompt: task.request.prompt, index, width, height, sources, mask });
 		this.drawn.set(key, file);
 		const [oldest] = this.drawn.keys();
 		if (this.drawn.size > CACHE && oldest !== undefined) this.drawn.delete(oldest);

@@ -1,26 +1,15 @@
-import type { IDataObject, INodeProperties, ISupplyDataFunctions } from 'n8n-workflow';
+import type { INodeProperties, ISupplyDataFunctions } from 'n8n-workflow';
 import { requireText } from '../shared/api/errors/require-text';
 import { agentBuiltInToolsField, readBuiltInTools } from '../shared/n8n/fields/built-in-tools';
 import { formatOption } from '../shared/n8n/fields/output-format';
 import { modelPicker, readModel } from '../shared/n8n/fields/model-picker';
-import { extraBodyOption, maxRetriesOption, optionsCollection } from '../shared/n8n/fields/options';
+import { extraBodyOption, optionFields, readOptions } from '../shared/n8n/fields/options';
 import {
+	answerOptions,
+	carriageOptions,
 	idleTimeoutOption,
-	includeOption,
-	maxOutputTokensOption,
-	metadataOption,
-	promptCacheKeyOption,
 	readModelFields,
 	readResponseBounds,
-	reasoningEffortOption,
-	reasoningSummaryOption,
-	responseTimeoutOption,
-	safetyIdentifierOption,
-	serviceTierOption,
-	storeOption,
-	temperatureOption,
-	topPOption,
-	verbosityOption,
 } from '../shared/n8n/fields/response-options';
 import type { RequestBounds } from '../shared/n8n/http/client';
 
@@ -53,25 +42,10 @@ export const properties: INodeProperties[] = [
 	},
 	modelPicker,
 	agentBuiltInToolsField,
-	optionsCollection(
-		extraBody,
-		idleTimeoutOption,
-		includeOption,
-		maxOutputTokensOption,
-		maxRetriesOption,
-		metadataOption,
-		promptCacheKeyOption,
-		reasoningEffortOption,
-		reasoningSummaryOption,
-		responseFormatOption,
-		responseTimeoutOption,
-		safetyIdentifierOption,
-		serviceTierOption,
-		storeOption,
-		temperatureOption,
-		topPOption,
-		verbosityOption,
-	),
+	...optionFields({
+		options: [...answerOptions, responseFormatOption],
+		advanced: [extraBody, idleTimeoutOption, ...carriageOptions],
+	}),
 ];
 
 /**
@@ -82,7 +56,7 @@ export function readParameters(context: ISupplyDataFunctions, itemIndex: number)
 	const model: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });
 	const modelId = readModel(model);
 	requireText(modelId, 'Model', 'Choose a model from the list or enter its exact ID.');
-	const options = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
+	const options = readOptions(context, itemIndex);
 	return {
 		modelId,
 		bounds: readResponseBounds(options),

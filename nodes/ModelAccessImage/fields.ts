@@ -1,32 +1,45 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { ValidationError } from '../shared/api/errors/errors';
-import type { RequestBounds } from '../shared/n8n/http/client';
 import { defineOption, numberOption } from '../shared/n8n/fields/define-option';
-import { maxRetriesOption, timeoutOption } from '../shared/n8n/fields/options';
+import {
+	concurrencyOption,
+	hideIf,
+	maxRetriesOption,
+	timeoutOption,
+} from '../shared/n8n/fields/options';
+import { outputFileOption } from '../shared/n8n/fields/output-file';
 import { numberParameter } from '../shared/n8n/fields/parameters';
 import { textParameter } from '../shared/n8n/fields/text';
+import type { RequestBounds } from '../shared/n8n/http/client';
+import { isAgentTool } from '../shared/n8n/runner/agent-tool';
 import type { ItemScope } from '../shared/n8n/runner/operation';
 
-export const downloadImagesField: INodeProperties = {
-	displayName: 'Download Images',
-	name: 'downloadImages',
-	type: 'boolean',
-	default: true,
-	description:
-		'Whether to download the finished images as binary data. Their URLs expire, so switch this off only if you need nothing but the URL.',
-};
+/** An agent cannot take files. */
+const NO_FILES = { '@tool': [true] };
+/** Nothing is downloaded. */
+const NO_DOWNLOAD = { ...NO_FILES, downloadImages: [false] };
 
-export const binaryPropertyField: INodeProperties = {
-	displayName: 'Put Output File in Field',
-	name: 'binaryPropertyName',
-	type: 'string',
-	required: true,
-	default: 'data',
-	hint: 'The name of the output binary field to put the file in',
-	displayOptions: { show: { downloadImages: [true] } },
-};
+const downloadImagesOption = hideIf(
+	defineOption(
+		{
+			displayName: 'Download Images',
+			name: 'downloadImages',
+			type: 'boolean',
+			default: true,
+			description:
+				'Whether to download the images as binary data. Their URLs expire: turn it off only if you need nothing but the URL.',
+		},
+		(value) => value !== false,
+	),
+	NO_FILES,
+);
 
-const fileNameOption = defineOption(
+const imageFieldOption = hideIf(
+	outputFileOption('The name of the output binary field to put the file in'),
+	NO_DOWNLOAD,
+);
+
+const namedFile = defineOption(
 	{
 		displayName: 'File Name',
 		name: 'fileName',
@@ -34,40 +47,51 @@ const fileNameOption = defineOption(
 		default: '',
 		placeholder: 'e.g. product-{{ $json.sku }}-{index}',
 		description:
-			'Name of the file; {index} stands for the image’s index, and the extension follows the file’s real type. Empty takes the first words of the prompt and the end of the task ID.',
+			'The name of the file: {index} stands for the index of the image. The node adds the extension. If empty, the node takes words of the prompt and the end of the task ID.',
 	},
 	(value, label) => textParameter(value, label) ?? '',
 );
 
+/** The name of a file. */
+export const fileNameOption = hideIf(namedFile, {
+	...NO_FILES,
+	'/advanced.downloadImages': [false],
+});
+
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 const DEFAULT_MEGABYTES = 64;
 
-const maxFileSizeOption = defineOption(
-	{
-		displayName: 'Max File Size (MB)',
-		name: 'maxFileSize',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: DEFAULT_MEGABYTES,
-		description: 'A larger image is not downloaded',
-	},
-	(value, field) => {
-		const megabytes = numberParameter(value, { field, fallback: DEFAULT_MEGABYTES, min: 0 });
-		if (megabytes > 0) return megabytes * BYTES_PER_MEGABYTE;
-		throw new ValidationError(field, 'is 0', 'Enter a number of megabytes above 0.');
-	},
+const maxFileSizeOption = hideIf(
+	defineOption(
+		{
+			displayName: 'Max File Size (MB)',
+			name: 'maxFileSize',
+			type: 'number',
+			typeOptions: { minValue: 1 },
+			default: DEFAULT_MEGABYTES,
+			description: 'The node does not download a larger image',
+		},
+		readMegabytes,
+	),
+	NO_DOWNLOAD,
 );
 
-/** The options of everything that downloads images. */
-export const fileOptions = [fileNameOption, maxFileSizeOption];
+function readMegabytes(value: unknown, field: string): number {
+	const megabytes = numberParameter(value, { field, fallback: DEFAULT_MEGABYTES, min: 0 });
+	if (megabytes > 0) return megabytes * BYTES_PER_MEGABYTE;
+	throw new ValidationError(field, 'is 0', 'Enter a number of megabytes above 0.');
+}
 
-const maxWaitOption = numberOption(
+/** The advanced options of everything that downloads images. */
+export const downloadOptions = [downloadImagesOption, imageFieldOption, maxFileSizeOption];
+
+export const maxWaitOption = numberOption(
 	{
 		displayName: 'Max Wait (Seconds)',
 		name: 'maxWait',
 		default: 900,
 		description:
-			'How long a task may take from its submit, and how long an image is submitted again that the gateway refuses as one too many',
+			'How long a task may take after its submit. For as long, the node submits an image again that the rate limit refuses.',
 	},
 	{ min: 0 },
 );
@@ -81,12 +105,12 @@ const onTimeoutOption = defineOption(
 			{
 				name: 'Fail with an Error',
 				value: 'error',
-				description: 'The error names the task, which can be fetched later with Task → Wait',
+				description: 'The error names the task. Task → Wait can fetch it later.',
 			},
 			{
 				name: 'Return the Task',
 				value: 'returnTask',
-				description: 'The item holds the task as it stands, so that the workflow can go on with it',
+				description: 'The item holds the task as it is, so that the workflow can go on with it',
 			},
 		],
 		default: 'error',
@@ -101,21 +125,21 @@ const pollIntervalOption = numberOption(
 		name: 'pollInterval',
 		default: 3,
 		description:
-			'How long to wait at least before looking at the task again. Where the gateway asks for longer, that counts.',
+			'How long to wait before looking at the task again. If the gateway asks for longer, the node waits longer.',
 	},
 	{ min: 1 },
 );
 
-/** The options of everything that waits for a task. */
-export const waitOptions = [maxWaitOption, onTimeoutOption, pollIntervalOption];
+/** The advanced options of everything that looks at a task until it is done. */
+export const pollOptions = [onTimeoutOption, pollIntervalOption];
 
 const imageTimeoutOption = timeoutOption(
 	60,
 	'How long to wait for one reply, and for the next byte of a download',
 );
 
-/** The options of every request. */
-export const requestOptions = [imageTimeoutOption, maxRetriesOption];
+/** The advanced options of every request. */
+export const requestOptions = [imageTimeoutOption, maxRetriesOption, concurrencyOption];
 
 /**
  * Reads what bounds the requests of one item.
@@ -179,26 +203,15 @@ export interface FileSettings {
  */
 export function readFileSettings(item: ItemScope): FileSettings {
 	const { options } = item;
-	const download = item.parameter('downloadImages') !== false;
+	const download = downloadImagesOption.read(options) && !isAgentTool(item.context);
 	return {
 		simplify: item.parameter(simplifyField.name) !== false,
 		download,
-		binaryProperty: download ? readBinaryProperty(item) : '',
+		binaryProperty: download ? imageFieldOption.read(options) : '',
 		fileName: fileNameOption.read(options),
 		maxBytes: maxFileSizeOption.read(options),
 		idleMs: imageTimeoutOption.read(options),
 	};
-}
-
-function readBinaryProperty(item: ItemScope): string {
-	const { name, displayName } = binaryPropertyField;
-	const property = textParameter(item.parameter(name), displayName)?.trim() ?? '';
-	if (property !== '') return property;
-	throw new ValidationError(
-		displayName,
-		'is empty',
-		'Enter the name of a binary field, such as data.',
-	);
 }
 
 /** What a submit needs beside what is submitted. */

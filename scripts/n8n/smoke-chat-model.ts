@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { FIRST_N8N } from '../../nodes/LmChatModelAccess/sdk';
 import type { Gateway } from '../../gateway';
@@ -7,6 +6,7 @@ import { chatModel, inARow, serves, webhook } from './workflows';
 import { isAtLeast, type Installation } from './installation';
 import type { N8n, Running } from './n8n';
 import type { Rest } from './rest';
+import { parseRun } from './saved-run';
 import type { WorkflowFile } from './stage';
 import { until } from './until';
 import { posted, streamed } from './webhook';
@@ -27,19 +27,6 @@ interface Agent {
 	/** Of the AI Agent node: each n8n of today has these. */
 	typeVersion: number;
 	responseMode: 'lastNode' | 'streaming';
-}
-
-/** An error as n8n saves it with an execution. */
-interface SavedError {
-	message?: string;
-	description?: string;
-}
-
-interface SavedRun {
-	resultData: {
-		error?: SavedError;
-		runData: Record<string, Array<{ error?: SavedError }>>;
-	};
 }
 
 /** Version 2 of the agent calls tools within itself, version 3 leaves that to n8n's engine. */
@@ -161,11 +148,3 @@ async function checkError({ n8n, running, rest, gateway }: Started, agent: Agent
 
 const ask = async ({ address }: Running, { id }: Agent) =>
 	await posted(`${address}/webhook/${id}`, { question: QUESTION });
-
-/** The data of an execution, by the library that n8n itself has for it. */
-function parseRun({ folder }: Installation, data: string): SavedRun {
-	const { parse } = createRequire(join(folder, 'node_modules', 'n8n', 'package.json'))(
-		'flatted',
-	) as { parse: (text: string) => SavedRun };
-	return parse(data);
-}

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pictureBelongsTo, startGateway } from '../../gateway';
+import { imageBelongsTo, startGateway } from '../../gateway';
 import { followed, image, inARow, respondedWithFile, saved, webhook } from './workflows';
 import { Rest } from './rest';
 import { agentWorkflows, checkChatModel } from './smoke-chat-model';
@@ -24,8 +24,8 @@ export interface Smoke {
 
 /**
  * The same short story in any n8n: the package is installed and loaded, `execute` runs the first
- * example down to a picture in a file, agents use the chat model, and a webhook answers with a
- * picture.
+ * example down to an image in a file, agents use the chat model, and a webhook answers with an
+ * image.
  * @throws {Error} something did not come as it should; with what
  */
 export async function smoke(version: string, say: (text: string) => void): Promise<Smoke> {
@@ -56,7 +56,7 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 		const files = await readdir(folder);
 		check(files.length === 1, `the first example left ${files.length} files`);
 		const png = await readFile(join(folder, files[0] ?? ''));
-		check(pictureBelongsTo(prompt, png), 'the file is not the picture of its prompt');
+		check(imageBelongsTo(prompt, png), 'the file is not the image of its prompt');
 
 		say('Starting n8n');
 		const running = await n8n.start();
@@ -72,7 +72,7 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 			await rest.activate('draw');
 			const reply = await posted(`${running.address}/webhook/draw`, { prompt: 'a smoke signal' });
 			const bytes = Buffer.from(await reply.arrayBuffer());
-			check(pictureBelongsTo('a smoke signal', bytes), `the webhook answered ${reply.status}`);
+			check(imageBelongsTo('a smoke signal', bytes), `the webhook answered ${reply.status}`);
 		} finally {
 			await running.stop();
 		}

@@ -72,13 +72,13 @@ export const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 export function chatModel(
 	name: string,
 	position: Node['position'],
-	options: Record<string, unknown> = {},
+	advanced: Record<string, unknown> = {},
 ): Node {
 	return {
 		name,
 		type: 'n8n-nodes-model-access.lmChatModelAccess',
 		typeVersion: 1,
-		parameters: { model: byId('aurora-text-1'), options },
+		parameters: { model: byId('aurora-text-1'), advanced },
 		position,
 	};
 }

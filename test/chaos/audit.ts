@@ -1,5 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import { pictureBelongsTo, type Gateway, type ImageTask, type RequestRecord } from '../../gateway';
+import { imageBelongsTo, type Gateway, type ImageTask, type RequestRecord } from '../../gateway';
 import { readBinary } from '../../scripts/engine/index';
 import { maySendAgain, type Misfortune } from './faults';
 import { calledFree, wasTooMany } from './real';
@@ -68,7 +68,7 @@ async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, au
 			);
 		} else if (picture) {
 			audit.pictures++;
-			if (!pictureBelongsTo(task?.request.prompt ?? '', await readBinary(picture))) {
+			if (!imageBelongsTo(task?.request.prompt ?? '', await readBinary(picture))) {
 				audit.violations.push(`"${subject}" has the picture of another prompt, or half of one`);
 			}
 		} else if (kind !== 'submit' && !(kind === 'get' && !isDone(output, task))) {

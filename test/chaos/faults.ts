@@ -46,12 +46,12 @@ const REFUSED = [
 ];
 
 /** What can happen to a request, by its route. */
-const BY_ROUTE: Partial<Record<Exchange['route'] | 'picture', NamedFault[]>> = {
+const BY_ROUTE: Partial<Record<Exchange['route'] | 'image', NamedFault[]>> = {
 	generations: [...ANYWHERE, ...ONCE_MORE, ...REFUSED, ...ANSWER_FAULTS, ...EXTRA_FAULTS],
 	edits: [...ANYWHERE, ...ONCE_MORE, ...REFUSED, ...ANSWER_FAULTS, ...EXTRA_FAULTS],
 	responses: [...ANYWHERE, ...ONCE_MORE, ...REFUSED, ...EXTRA_FAULTS, ...STREAM_FAULTS],
 	task: [...ANYWHERE, ...ONCE_MORE, ...EXTRA_FAULTS],
-	picture: [...ANYWHERE, ...ONCE_MORE, ...SILENT_FAULTS, redirectFault(302, 'itself, in a loop')],
+	image: [...ANYWHERE, ...ONCE_MORE, ...SILENT_FAULTS, redirectFault(302, 'itself, in a loop')],
 };
 
 /** Faults after which a request may be sent once more. */
@@ -119,9 +119,9 @@ export class Misfortune {
 	}
 
 	/** Errors in a 200 come from gateways of the profile alone, and not from a storage. */
-	private faultsOf(route: Exchange['route'] | 'picture'): NamedFault[] {
+	private faultsOf(route: Exchange['route'] | 'image'): NamedFault[] {
 		const faults = BY_ROUTE[route] ?? [];
-		const hasMore = this.profile === 'real' && faults.length > 0 && route !== 'picture';
+		const hasMore = this.profile === 'real' && faults.length > 0 && route !== 'image';
 		return hasMore ? [...faults, ...ERROR_ANSWER_FAULTS] : faults;
 	}
 }

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { pictureBelongsTo, sizeOf } from '../../gateway';
+import { imageBelongsTo, sizeOf } from '../../gateway';
 import { errorOf, start, type Answer } from './client';
 
 const ID = expect.any(String) as string;
@@ -27,11 +27,11 @@ const typesOf = (events: Event[]) => [...new Set(events.map(({ data }) => data.t
 
 test('The model list has the models of the calling key, and may be empty', async () => {
 	const { client, gateway } = await start();
-	const own = await client.ask('models', {}, { key: 'picturesOnly' });
+	const own = await client.ask('models', {}, { key: 'imagesOnly' });
 	const model = { id: 'aurora-image-1', object: 'model' };
 	expect([own.status, own.json]).toMatchObject([200, { object: 'list', data: [model] }]);
 	delete gateway.settings.models['aurora-image-1'];
-	const none = await client.ask('models', {}, { key: 'picturesOnly' });
+	const none = await client.ask('models', {}, { key: 'imagesOnly' });
 	expect([none.status, none.json]).toEqual([200, { object: 'list', data: [] }]);
 });
 
@@ -221,7 +221,7 @@ describe('Image task: states and fields', () => {
 			...always(id),
 			status: 'failed',
 			http_status: 422,
-			error: { type: 'image_generation_error', message: 'the picture could not be made' },
+			error: { type: 'image_generation_error', message: 'the image could not be made' },
 		});
 	});
 
@@ -267,9 +267,9 @@ describe('Images and their storage', () => {
 		const facts = [headers['content-type'], headers['content-length'], sizeOf(bytes)];
 		expect(facts).toEqual(['image/png', `${bytes.length}`, { width: 64, height: 48 }]);
 		const belongs = [
-			pictureBelongsTo('灯台 🌊', bytes),
-			pictureBelongsTo('another', bytes),
-			pictureBelongsTo('灯台 🌊', bytes.subarray(0, -20)),
+			imageBelongsTo('灯台 🌊', bytes),
+			imageBelongsTo('another', bytes),
+			imageBelongsTo('灯台 🌊', bytes.subarray(0, -20)),
 			(await client.download(second!.url)).bytes.equals(bytes),
 		];
 		expect(belongs).toEqual([true, false, false, false]);

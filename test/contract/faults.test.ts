@@ -115,7 +115,7 @@ describe('Faults happen', () => {
 	});
 
 	test('at the storage; and a redirect leads to a server that records what it is sent', async () => {
-		const rules = [{ fault: named('307 to another origin'), route: 'picture' as const }];
+		const rules = [{ fault: named('307 to another origin'), route: 'image' as const }];
 		const { client, time } = await faulty(rules);
 		const id = await client.submit();
 		await time.advance(6_000);

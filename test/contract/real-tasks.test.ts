@@ -215,7 +215,7 @@ async function finished(options: GatewayOptions, change: Record<string, unknown>
 
 describe('What a task shows', () => {
 	test('usage, and the size, quality, format and background that were used', async () => {
-		const options = { fullTasks: true, pictureSize: '32x16', maxImages: 1 };
+		const options = { fullTasks: true, imageSize: '32x16', maxImages: 1 };
 		const { task, gateway } = await finished(options, { n: 3, output_format: 'webp' });
 		expect(task.result).toMatchObject({
 			background: 'opaque',

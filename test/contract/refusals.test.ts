@@ -90,19 +90,19 @@ describe('Errors: a body is refused', () => {
 
 describe('Errors: a key, a model or a size is refused', () => {
 	test.each`
-		error                                      | endpoints                  | key               | change                                 | options
-		${'400 image_too_large image (image.png)'} | ${'edits'}                 | ${'active'}       | ${formOf({ image: picture })}          | ${{ pixelLimit: 47 }}
-		${'403 capability_not_allowed'}            | ${'generations edits'}     | ${'textOnly'}     | ${{ model: 'aurora-text-1' }}          | ${{}}
-		${'403 capability_not_allowed'}            | ${'edits'}                 | ${'active'}       | ${{}}                                  | ${{ groups: { default: { edits: false } } }}
-		${'403 capability_not_allowed'}            | ${'responses'}             | ${'picturesOnly'} | ${{ model: 'aurora-image-1' }}         | ${{}}
-		${'403 capability_not_allowed'}            | ${'responses'}             | ${'plain'}        | ${{ stream: true }}                    | ${{}}
-		${'403 capability_not_allowed'}            | ${'responses'}             | ${'plain'}        | ${{ tools: [{ type: 'web_search' }] }} | ${{}}
-		${'403 insufficient_balance'}              | ${'responses generations'} | ${'exhausted'}    | ${{}}                                  | ${{}}
-		${'403 ip_not_allowed'}                    | ${'models'}                | ${'fenced'}       | ${{}}                                  | ${{}}
-		${'404 model_not_found model'}             | ${'responses'}             | ${'textOnly'}     | ${{ model: 'aurora-omni-1' }}          | ${{}}
-		${'404 async_images_disabled'}             | ${'generations edits'}     | ${'active'}       | ${{}}                                  | ${{ asyncImages: false }}
-		${'404 IMAGE_TASK_NOT_FOUND'}              | ${'task'}                  | ${'active'}       | ${{}}                                  | ${{}}
-		${'413 request_too_large'}                 | ${'edits'}                 | ${'active'}       | ${formOf({ image: picture })}          | ${{ fileLimit: 60 }}
+		error                                      | endpoints                  | key             | change                                 | options
+		${'400 image_too_large image (image.png)'} | ${'edits'}                 | ${'active'}     | ${formOf({ image: picture })}          | ${{ pixelLimit: 47 }}
+		${'403 capability_not_allowed'}            | ${'generations edits'}     | ${'textOnly'}   | ${{ model: 'aurora-text-1' }}          | ${{}}
+		${'403 capability_not_allowed'}            | ${'edits'}                 | ${'active'}     | ${{}}                                  | ${{ groups: { default: { edits: false } } }}
+		${'403 capability_not_allowed'}            | ${'responses'}             | ${'imagesOnly'} | ${{ model: 'aurora-image-1' }}         | ${{}}
+		${'403 capability_not_allowed'}            | ${'responses'}             | ${'plain'}      | ${{ stream: true }}                    | ${{}}
+		${'403 capability_not_allowed'}            | ${'responses'}             | ${'plain'}      | ${{ tools: [{ type: 'web_search' }] }} | ${{}}
+		${'403 insufficient_balance'}              | ${'responses generations'} | ${'exhausted'}  | ${{}}                                  | ${{}}
+		${'403 ip_not_allowed'}                    | ${'models'}                | ${'fenced'}     | ${{}}                                  | ${{}}
+		${'404 model_not_found model'}             | ${'responses'}             | ${'textOnly'}   | ${{ model: 'aurora-omni-1' }}          | ${{}}
+		${'404 async_images_disabled'}             | ${'generations edits'}     | ${'active'}     | ${{}}                                  | ${{ asyncImages: false }}
+		${'404 IMAGE_TASK_NOT_FOUND'}              | ${'task'}                  | ${'active'}     | ${{}}                                  | ${{}}
+		${'413 request_too_large'}                 | ${'edits'}                 | ${'active'}     | ${formOf({ image: picture })}          | ${{ fileLimit: 60 }}
 	`('$error: $endpoints by $key with $change and $options', expectRefusal);
 });
 

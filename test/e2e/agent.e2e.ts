@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { pictureBelongsTo, startGateway } from '../../gateway';
+import { imageBelongsTo, startGateway } from '../../gateway';
 import { CALLS, realGateway, ROUNDS, roundsOf } from './agent.rounds';
 import { arrange, servedBy, until } from './arrange';
 import { openBrowser, browserTest, type Browser } from './browser';
@@ -222,7 +222,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 		expect(tasks).toHaveLength(1);
 		const [address = ''] = /http:[^"\s]+/.exec(text) ?? [];
 		const picture = Buffer.from(await (await fetch(address)).arrayBuffer());
-		expect(pictureBelongsTo(wish, picture)).toBe(true);
+		expect(imageBelongsTo(wish, picture)).toBe(true);
 		for (const name of ['Draw Picture', 'AI Agent']) {
 			await editor.node(name).getByTestId('canvas-node-status-success').waitFor();
 		}

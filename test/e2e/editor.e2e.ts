@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorReply, pictureBelongsTo } from '../../gateway';
+import { errorReply, imageBelongsTo } from '../../gateway';
 import { arrange, until } from './arrange';
 import { openBrowser, browserTest, type Browser } from './browser';
 import { boxOf, CredentialWindow, drawn, Editor } from './browser-editor';
@@ -37,7 +37,7 @@ const NO_MODELS = /^The address answers, but not with a list of models\. .* Base
 const UNENCRYPTED = /^Base URL uses http, which would send the key unencrypted\. Use https/;
 const PROMPT = 'A lighthouse at dusk, watercolor';
 
-describe('from nothing to a saved picture, in the steps of the README', () => {
+describe('from nothing to a saved image, in the steps of the README', () => {
 	browserTest('1: n8n offers to install community nodes by name', async () => {
 		const { page, address } = browser;
 		await page.goto(`${address}/settings/community-nodes`);
@@ -109,7 +109,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 
 	browserTest('5: the picture is saved: by Download once, by a node in every run', async () => {
 		const saved = await editor.download();
-		expect(pictureBelongsTo(PROMPT, saved.bytes)).toBe(true);
+		expect(imageBelongsTo(PROMPT, saved.bytes)).toBe(true);
 		expect(saved.name).toMatch(/^a-lighthouse-at-dusk-watercolor-\w{4}\.png$/);
 		await editor.closeNode();
 
@@ -126,7 +126,7 @@ describe('from nothing to a saved picture, in the steps of the README', () => {
 		await editor.execute();
 		const [name = ''] = await readdir(folder);
 		const file = await readFile(join(folder, name));
-		expect(pictureBelongsTo(PROMPT, file)).toBe(true);
+		expect(imageBelongsTo(PROMPT, file)).toBe(true);
 		await browser.picture('first-picture', await editor.canvasArea());
 	});
 });
@@ -229,7 +229,7 @@ describe('a run that does not go well', () => {
 		const message = editor.output.getByTestId('node-error-message');
 		const advice = editor.output.getByTestId('node-error-description');
 		expect(await message.innerText()).toBe(
-			'The image task failed (HTTP 500): the picture could not be made',
+			'The image task failed (HTTP 500): the image could not be made',
 		);
 		const id = stage.gateway.tasks.at(-1)?.id;
 		expect(await advice.innerText()).toContain(`Task ID: ${id}`);

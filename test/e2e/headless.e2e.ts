@@ -2,14 +2,14 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { drawPicture, pictureBelongsTo, sizeOf } from '../../gateway';
+import { drawImage, imageBelongsTo, sizeOf } from '../../gateway';
 import { arrange } from './arrange';
 import { runCommand } from '../../scripts/n8n/command';
 import { PROJECT } from '../../scripts/n8n/package';
 import { exampleWorkflows, FILES, importWorkflows } from '../../scripts/n8n/stage';
 import { followed, inARow, MANUAL, saved } from '../../scripts/n8n/workflows';
 
-const PHOTO = drawPicture({ prompt: 'a boat', index: 0, width: 64, height: 48 });
+const PHOTO = drawImage({ prompt: 'a boat', index: 0, width: 64, height: 48 });
 
 const DAY = { start: '2026-01-02T10:00:00', end: '2026-01-02T11:00:00' };
 
@@ -81,7 +81,7 @@ describe('n8n execute', () => {
 		expect(picture?.json).toMatchObject({ status: 'completed', image_index: 0, image_count: 1 });
 		const [png] = await files();
 		expect(png && sizeOf(png)).toEqual({ width: 1024, height: 1024 });
-		expect(png && pictureBelongsTo(picture?.json.prompt as string, png)).toBe(true);
+		expect(png && imageBelongsTo(picture?.json.prompt as string, png)).toBe(true);
 	});
 
 	test('rows-to-images: a picture of each row, in a file under the name of its row', async () => {
@@ -89,7 +89,7 @@ describe('n8n execute', () => {
 		expect(pictures.map(({ json }) => json.sku)).toEqual(['LAMP-01', 'MUG-07', 'CHAIR-12']);
 		const written = await files();
 		expect(
-			written.map((png, index) => pictureBelongsTo(pictures[index]?.json.prompt as string, png)),
+			written.map((png, index) => imageBelongsTo(pictures[index]?.json.prompt as string, png)),
 		).toEqual([true, true, true]);
 	});
 
@@ -105,7 +105,7 @@ describe('n8n execute', () => {
 	test('describe-picture: a file of an item is shown to the model', async () => {
 		const items = await run('describe-picture');
 		expect(items('Description').map(({ json }) => json.alt)).toEqual([
-			expect.stringMatching(/^I see a picture \(image\/png, 64x48/),
+			expect.stringMatching(/^I see an image \(image\/png, 64x48/),
 		]);
 	});
 });

@@ -1,4 +1,4 @@
-import { drawPicture, type FormRecord } from '../../gateway';
+import { drawImage, type FormRecord } from '../../gateway';
 import { arrange, until } from './arrange';
 import { exampleWorkflows } from '../../scripts/n8n/stage';
 import { served, streamed } from '../../scripts/n8n/webhook';
@@ -44,7 +44,7 @@ describe('an example that waits for the world', () => {
 		const page = await (await served(`${address}/form/${id}`)).text();
 		expect(page).toContain('Change a picture');
 		const upload = new FormData();
-		const boat = drawPicture({ prompt: 'boat', index: 0, width: 40, height: 30 });
+		const boat = drawImage({ prompt: 'boat', index: 0, width: 40, height: 30 });
 		upload.set('field-0', new Blob([boat], { type: 'image/png' }), 'boat.png');
 		upload.set('field-1', 'Add a sail');
 		const answer = await fetch(`${address}/form/${id}`, { method: 'POST', body: upload });

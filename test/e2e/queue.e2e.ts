@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pictureBelongsTo } from '../../gateway';
+import { imageBelongsTo } from '../../gateway';
 import { arrange, createTable, until } from './arrange';
 import * as workflows from './queue.workflows';
 import { dataFolder } from '../../scripts/n8n/folders';
@@ -113,7 +113,7 @@ describe('Forty pictures', () => {
 				return Buffer.from(await reply.arrayBuffer());
 			}),
 		);
-		const isRight = (png: Buffer, index: number) => pictureBelongsTo(prompts[index] ?? '', png);
+		const isRight = (png: Buffer, index: number) => imageBelongsTo(prompts[index] ?? '', png);
 		expect(pictures.filter(isRight)).toHaveLength(prompts.length);
 		expect(submitted()).toEqual([...prompts].sort());
 	}, 120_000);

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pictureBelongsTo } from '../../gateway';
+import { imageBelongsTo } from '../../gateway';
 import { arrange, createTable, until } from './arrange';
 import { everySeconds, exampleWorkflows } from '../../scripts/n8n/stage';
 import { image, inARow, ours, respondedWithFile, webhook } from '../../scripts/n8n/workflows';
@@ -62,7 +62,7 @@ async function storedFiles(): Promise<number> {
 async function drawn(prompt: string): Promise<number> {
 	const before = await storedFiles();
 	const reply = await stage.post('draw', { prompt });
-	expect(pictureBelongsTo(prompt, await pictureOf(reply))).toBe(true);
+	expect(imageBelongsTo(prompt, await pictureOf(reply))).toBe(true);
 	return (await storedFiles()) - before;
 }
 
@@ -121,7 +121,7 @@ describe('n8n killed while image tasks run', () => {
 		expect(log).toContain(task.id);
 		await restart('default');
 		const reply = await stage.post('collect', { task_id: task.id });
-		expect(pictureBelongsTo('cut short', await pictureOf(reply))).toBe(true);
+		expect(imageBelongsTo('cut short', await pictureOf(reply))).toBe(true);
 		expect(stage.gateway.tasks.length - before).toBe(1);
 		const [latest] = await stage.main.rest.executions('draw');
 		expect(latest?.status).toBe('crashed');

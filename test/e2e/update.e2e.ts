@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import manifest from '../../package.json';
-import { pictureBelongsTo } from '../../gateway';
+import { imageBelongsTo } from '../../gateway';
 import { arrange, servedBy } from './arrange';
 import { openBrowser, browserTest } from './browser';
 import { Editor } from './browser-editor';
@@ -98,7 +98,7 @@ async function expectAllRun(text: string): Promise<void> {
 	];
 	const [generations = 0, responses = 0] = counts();
 	const picture = Buffer.from(await (await post('draw', text)).arrayBuffer());
-	expect(pictureBelongsTo(text, picture)).toBe(true);
+	expect(imageBelongsTo(text, picture)).toBe(true);
 	expect(await (await post('answer', text)).json()).toMatchObject({ text: `You said: ${text}` });
 	expect(await (await post('agent', text)).json()).toEqual({ output: `You said: ${text}` });
 	expect(counts()).toEqual([generations + 1, responses + 2]);

@@ -11,7 +11,7 @@ import type {
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
-import { drawPicture, pictureBelongsTo, type FormRecord } from '../../gateway';
+import { drawImage, imageBelongsTo, type FormRecord } from '../../gateway';
 import { generateImage, imageNode, startHarness, textNode, type Harness } from '../nodes/arrange';
 import {
 	readBinary,
@@ -153,11 +153,11 @@ const promptsOfFiles = async (items: INodeExecutionData[], prompts: string[]) =>
 	await Promise.all(
 		items.map(async ({ binary }) => {
 			const png = await readBinary(binary?.data);
-			return prompts.find((prompt) => pictureBelongsTo(prompt, png));
+			return prompts.find((prompt) => imageBelongsTo(prompt, png));
 		}),
 	);
 
-const PHOTO = drawPicture({ prompt: 'boat', index: 0, width: 40, height: 30 });
+const PHOTO = drawImage({ prompt: 'boat', index: 0, width: 40, height: 30 });
 
 /** The item of a form to which a file was uploaded. */
 async function uploaded(bytes: Buffer): Promise<INodeExecutionData[]> {
@@ -224,14 +224,14 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		});
 	},
 	'describe-picture.json describes a picture from a binary field': async (file) => {
-		const picture = await harness.image(generateImage({ downloadImages: false }));
+		const picture = await harness.image(generateImage({ options: { downloadImages: false } }));
 		const run = await runExample(file, {}, ({ name, parameters }) => {
 			if (name !== 'Fetch Picture') return;
 			expect(parameters.url).toMatch(/^https:\/\/.*\.jpg$/);
 			parameters.url = picture.items[0]?.json.image_url as string;
 		});
 		expect(json(run, 'Description')[0]?.alt).toMatch(
-			/^I see a picture \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
+			/^I see an image \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
 		);
 	},
 	'rows-to-images.json makes a picture of each row, and lists failed ones': async (file) => {
@@ -290,7 +290,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		await runExample(file, { startNode: 'Submit Now', tables });
 		const run = await collect();
 		expect(json(run, 'Lost Task').map(({ reason }) => reason)).toEqual([
-			'The image task was refused (HTTP 400): the picture could not be made',
+			'The image task was refused (HTTP 400): the image could not be made',
 		]);
 		expect(tables['Image tasks']?.map(({ prompt }) => prompt)).toEqual([
 			'A lighthouse at dusk, watercolor',

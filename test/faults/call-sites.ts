@@ -24,7 +24,7 @@ export const CALL_SITES = {
 	edit: { name: 'Image → Edit', kind: 'image', route: 'edits', operation: 'image, edit' },
 	get: { name: 'Task → Get', kind: 'read', route: 'task', operation: 'task, get' },
 	wait: { name: 'Task → Wait', kind: 'read', route: 'task', operation: 'task, wait' },
-	download: { name: 'Download', kind: 'download', route: 'picture', operation: 'task, get' },
+	download: { name: 'Download', kind: 'download', route: 'image', operation: 'task, get' },
 } satisfies Record<string, CallSiteFacts>;
 
 export type CallSite = keyof typeof CALL_SITES;

@@ -27,7 +27,7 @@ export function faultsDocument(): string {
 		'**Sent** is how often the request is sent with Max Retries at 3 and Max Wait at 100 s. **Waits** are the seconds between, with the longest jitter. `{task}` and `{host}` stand for the task’s ID and the storage host. If a request that costs money may have been executed, the error says so and names where to look before it is sent again. From the accepted task on, every error carries the task’s ID.',
 		...groups.flatMap((group) => [`## ${group}`, groupTable(group)]),
 		'## Image tasks that end without an image',
-		'The gateway accepted the submit of Image → Generate, and the task ended in this way: [docs/gateway.md](gateway.md#ends-of-tasks).',
+		'The gateway accepted the submit of Image → Generate, and the task ended in this way: [docs/gateway.md](../docs/gateway.md#ends-of-tasks).',
 		table(
 			['End', 'Submits', 'Outcome'],
 			TASK_END_ROWS.map(({ end, submits, message }) => [end, String(submits), shortened(message)]),

@@ -71,7 +71,7 @@ test.each<[string, () => INodeType, () => IDataObject, string[]]>([
 	[
 		'an image',
 		image,
-		() => generateImage({ downloadImages: false }),
+		() => generateImage(),
 		['expires_at', 'image_url', 'prompt', 'status', 'task_id'],
 	],
 	[
@@ -84,6 +84,12 @@ test.each<[string, () => INodeType, () => IDataObject, string[]]>([
 	const [item] = JSON.parse(await call(node(), parameters())) as IDataObject[];
 	const known = Object.keys(item ?? {}).sort();
 	expect(known.filter((name) => name !== 'prompt' || fields.includes(name))).toEqual(fields);
+});
+
+test('an agent cannot take files: the node downloads none, whatever its options say', async () => {
+	const item = await call(image(), generateImage({ options: { downloadImages: true } }));
+	expect(JSON.parse(item)).toMatchObject([{ status: 'completed' }]);
+	expect(harness.gateway.storageRequests).toEqual([]);
 });
 
 test('raw data stay whole', async () => {

@@ -31,6 +31,7 @@ import {
 	type RunNodeOptions,
 	type RunRecord,
 } from '../../scripts/engine/index';
+import { placeOptions } from '../support/place-options';
 import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
 
@@ -198,29 +199,33 @@ export const file = (
 /** A resource locator as the editor saves it. */
 export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
 
+/** Parameters of an operation; its options are given together, in `options`. */
+type Parameters = (given?: IDataObject) => IDataObject;
+
+const parametersOf = (node: INodeType, initial: IDataObject): Parameters => {
+	return (given = {}) => placeOptions(node, { ...initial, ...given });
+};
+
 /** Parameters of Model → Get Many. */
-export const getModels = (given: IDataObject = {}): IDataObject => ({
+export const getModels = parametersOf(new ModelAccess(), {
 	resource: 'model',
 	operation: 'getAll',
-	...given,
 });
 
 /** Parameters of Response → Create. */
-export const createResponse = (given: IDataObject = {}): IDataObject => ({
+export const createResponse = parametersOf(new ModelAccess(), {
 	resource: 'response',
 	operation: 'create',
 	model: byId('aurora-text-1'),
 	prompt: 'Hello there',
-	...given,
 });
 
 /** Parameters of Image → Generate. */
-export const generateImage = (given: IDataObject = {}): IDataObject => ({
+export const generateImage = parametersOf(new ModelAccessImage(), {
 	resource: 'image',
 	operation: 'generate',
 	model: byId('aurora-image-1'),
 	prompt: 'A boat',
-	...given,
 });
 
 /** The images of an edit: files of the item, by the names of their fields. */
@@ -234,20 +239,17 @@ export const sourceUrls = (...urls: string[]): IDataObject => ({
 });
 
 /** Parameters of Image → Edit, of a picture at an address. */
-export const editImage = (given: IDataObject = {}): IDataObject => ({
-	...generateImage({ prompt: 'More light' }),
-	operation: 'edit',
-	...sourceUrls('https://pictures.example.com/boat.png'),
-	...given,
-});
+export const editImage: Parameters = (given = {}) =>
+	generateImage({
+		prompt: 'More light',
+		operation: 'edit',
+		...sourceUrls('https://pictures.example.com/boat.png'),
+		...given,
+	});
 
 /** Parameters of Task → Get. */
-export const getTask = (taskId: string, given: IDataObject = {}): IDataObject => ({
-	resource: 'task',
-	operation: 'get',
-	taskId,
-	...given,
-});
+export const getTask = (taskId: string, given: IDataObject = {}): IDataObject =>
+	placeOptions(new ModelAccessImage(), { resource: 'task', operation: 'get', taskId, ...given });
 
 /** Parameters of Task → Wait. */
 export const waitForTask = (taskId: string, given: IDataObject = {}): IDataObject => ({

@@ -1,5 +1,5 @@
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { drawPicture } from '../../gateway';
+import { drawImage } from '../../gateway';
 import {
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
@@ -27,7 +27,7 @@ afterEach(async () => {
 	await storage.remove();
 });
 
-const picture = (prompt: string) => drawPicture({ prompt, index: 0, width: 24, height: 16 });
+const picture = (prompt: string) => drawImage({ prompt, index: 0, width: 24, height: 16 });
 
 /** A file as n8n's own helper keeps it, in the storage of now. */
 async function kept(bytes: Buffer, name?: string): Promise<IBinaryData> {

@@ -25,7 +25,9 @@ const BLANKS = ['={{ " " }}', ' ', '={{ "\\n\\t" }}', '={{ "\u00a0" }}'];
 
 /** A value for each number among the options of an operation. */
 function numbersSetTo(value: string, properties: INodeProperties[] = []): IDataObject {
-	const options = properties.find(({ name }) => name === 'options')?.options as INodeProperties[];
+	const options = properties
+		.filter(({ name }) => name === 'options' || name === 'advanced')
+		.flatMap((collection) => collection.options as INodeProperties[]);
 	const names = options.filter(({ type }) => type === 'number').map(({ name }) => name);
 	expect(names.length).toBeGreaterThan(0);
 	return Object.fromEntries(names.map((name) => [name, value]));

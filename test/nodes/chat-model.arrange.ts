@@ -16,6 +16,7 @@ import {
 } from '../../scripts/engine/index';
 import { recordingInto } from '../../scripts/engine/host';
 import { trackHelpers } from '../../scripts/engine/time-tracking';
+import { placeOptions } from '../support/place-options';
 import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
 import { byId, type Access } from './arrange';
@@ -67,7 +68,10 @@ export async function startChat(): Promise<ChatHarness> {
 		gateway,
 		access,
 		supply: async (parameters = {}, given = {}) => {
-			const all = { model: byId('aurora-text-1'), ...parameters };
+			const all = placeOptions(new LmChatModelAccess(), {
+				model: byId('aurora-text-1'),
+				...parameters,
+			});
 			const supplied = await supplyTo({ ...access, ...given.access }, all, {
 				time,
 				signal: given.signal,

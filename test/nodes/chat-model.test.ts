@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/
 import { DynamicStructuredTool, DynamicTool, tool } from '@langchain/core/tools';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
-import { drawPicture } from '../../gateway';
+import { drawImage } from '../../gateway';
 import { byId } from './arrange';
 import { chunksOf, useChat, WAYS, type Asked } from './chat-model.arrange';
 
@@ -265,7 +265,7 @@ describe('a conversation', () => {
 
 	test('may hold parts in the forms of n8n and of LangChain, and parts that are not known', async () => {
 		const { model } = await harness.supply();
-		const png = drawPicture({ prompt: '', index: 0, width: 4, height: 3 }).toString('base64');
+		const png = drawImage({ prompt: '', index: 0, width: 4, height: 3 }).toString('base64');
 		const image_url = `data:image/png;base64,${png}`;
 		const pdf = { mime_type: 'application/pdf', data: 'JVBERi0=', metadata: { filename: 'a.pdf' } };
 		const file_data = 'data:application/pdf;base64,JVBERi0=';

@@ -1,6 +1,6 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { pictureBelongsTo, type Gateway, type GatewayOptions, type ImageTask } from '../../gateway';
+import { imageBelongsTo, type Gateway, type GatewayOptions, type ImageTask } from '../../gateway';
 import { chanceOf } from '../../gateway/faults/catalogue';
 import {
 	readBinary,
@@ -153,7 +153,7 @@ export async function expectPictures(
 	const files = await Promise.all(
 		items.map(async ({ binary }) => await readBinary(binary?.[field])),
 	);
-	expect(files.map((file, n) => pictureBelongsTo(prompts[n] ?? '', file))).toEqual(
+	expect(files.map((file, n) => imageBelongsTo(prompts[n] ?? '', file))).toEqual(
 		prompts.map(() => true),
 	);
 	return files;
@@ -184,7 +184,10 @@ export async function drawBatch(
 		if (seed !== undefined) time.chance = () => chanceOf(seed, 'jitter', drawn++);
 		const began = time.now();
 		const ended = await harness.image(
-			generateImage({ prompt: '=Picture {{ $json.n }}', downloadImages: false, options }),
+			generateImage({
+				prompt: '=Picture {{ $json.n }}',
+				options: { ...options, downloadImages: false },
+			}),
 			{ items: numbered(count), onError: 'continueRegularOutput' },
 		);
 		const { tasks, charges } = harness.gateway;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { IDataObject } from 'n8n-workflow';
-import { drawPicture, startGateway, type Fault } from '../../gateway';
+import { drawImage, startGateway, type Fault } from '../../gateway';
 import { storeBinaryInMemory } from '../../scripts/engine/index';
 import {
 	generateImage,
@@ -21,7 +21,7 @@ import { checkingTasks, expectPictures } from './image.arrange';
 const harness = useHarness(checkingTasks);
 const storage = useDisk();
 
-const PICTURE = drawPicture({ prompt: 'A boat', index: 0, width: 32, height: 24 });
+const PICTURE = drawImage({ prompt: 'A boat', index: 0, width: 32, height: 24 });
 const MB = 2 ** 20;
 
 type Answer = Fault | ((res: ServerResponse) => void | Promise<void>);

@@ -111,7 +111,7 @@ describe('What Image → Generate returns', () => {
 	});
 
 	test('is the URL alone where Download Images is off', async () => {
-		const given = generateImage({ downloadImages: false, options: { n: 2 } });
+		const given = generateImage({ options: { n: 2, downloadImages: false } });
 		const { items } = await harness.image(given);
 		const image_url = (index: number) => expect.stringContaining(`/${index}.png?`) as string;
 		expect(items).toMatchObject(
@@ -128,8 +128,12 @@ describe('What Image → Generate returns', () => {
 			generateImage({
 				model: byId('={{ $json.model }}'),
 				prompt: '=A boat for {{ $json.sku }}',
-				binaryPropertyName: '={{ $json.field }}',
-				options: { n: 2, fileName: '=boat-{{ $json.sku }}-{index}', concurrency: 1 },
+				options: {
+					n: 2,
+					fileName: '=boat-{{ $json.sku }}-{index}',
+					concurrency: 1,
+					binaryPropertyName: '={{ $json.field }}',
+				},
 			}),
 			{
 				items: itemsOf(

@@ -161,7 +161,7 @@ describe('What a gateway says of an image', () => {
 	});
 
 	test('is hinted at once a run where it is not what was asked for', async () => {
-		set({ maxImages: 1, pictureSize: '64x48' });
+		set({ maxImages: 1, imageSize: '64x48' });
 		const options = { n: 3, outputFormat: 'webp', size: '1024x1024' };
 		const { items, hints } = await harness.image(generateImage({ options }), {
 			items: numbered(2),
@@ -233,7 +233,7 @@ describe('A task that is', () => {
 			set({ statusWords: { failed } });
 			const error = await failure(generateImage({ prompt: '[[fail:400]]' }));
 			expect(error.message).toBe(
-				'The image task was refused (HTTP 400): the picture could not be made',
+				'The image task was refused (HTTP 400): the image could not be made',
 			);
 			expect(polls()).toBe(2);
 		},

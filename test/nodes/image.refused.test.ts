@@ -80,7 +80,7 @@ describe('An image that is refused', () => {
 
 	test('by 429 on the submit comes to its turn, and the run says what to set', async () => {
 		const { items, hints } = await harness.image(
-			generateImage({ prompt: '=Picture {{ $json.n }}', downloadImages: false }),
+			generateImage({ prompt: '=Picture {{ $json.n }}', options: { downloadImages: false } }),
 			{ items: numbered(6), access: { apiKey: harness.gateway.keys.single } },
 		);
 		expect(items).toHaveLength(6);

@@ -129,7 +129,7 @@ describe('Max Wait', () => {
 		expect(error.context.details?.retryable).toBe(expected[0] === 0);
 
 		const options = { maxWait: 11, onTimeout: 'returnTask' };
-		const run = await harness.image({ ...waitForTask(id), options });
+		const run = await harness.image(waitForTask(id, { options }));
 		expect(run.items).toEqual([
 			{
 				json: {
@@ -158,9 +158,7 @@ test.each([
 	const error = shown(await harness.imageError(parameters));
 
 	const id = harness.gateway.tasks[0]?.id;
-	expect(error.message).toBe(
-		'The image task was refused (HTTP 400): the picture could not be made',
-	);
+	expect(error.message).toBe('The image task was refused (HTTP 400): the image could not be made');
 	expect(error.description).toContain(`Task ID: ${id}.`);
 	expect(error.context.details).toMatchObject({
 		task_id: id,
@@ -173,8 +171,8 @@ test.each([
 test('Task → Wait looks at once, then waits until the picture is there, and tells the editor', async () => {
 	const { id } = await submitted(harness);
 	await harness.time.advance(1000);
-	const options = { pollInterval: 4, fileName: 'x' };
-	const run = await harness.image(waitForTask(id, { binaryPropertyName: 'pic', options }));
+	const options = { pollInterval: 4, fileName: 'x', binaryPropertyName: 'pic' };
+	const run = await harness.image(waitForTask(id, { options }));
 
 	expect(polledAt()).toEqual([1, 5, 9]);
 	await expectPictures(run.items, ['A boat'], 'pic');
@@ -190,9 +188,12 @@ test('Task → Wait waits for several tasks side by side, not for one that is do
 	const tasks = [];
 	for (const prompt of ['19', '13', '1']) tasks.push((await submitted(harness, { prompt })).id);
 	await harness.time.advance(10_000);
-	const run = await harness.image(waitForTask('={{ $json.id }}', { downloadImages: false }), {
-		items: itemsOf(...tasks.map((id) => ({ id }))),
-	});
+	const run = await harness.image(
+		waitForTask('={{ $json.id }}', { options: { downloadImages: false } }),
+		{
+			items: itemsOf(...tasks.map((id) => ({ id }))),
+		},
+	);
 
 	expect(run.items.map(({ json }) => json.task_id)).toEqual(tasks);
 	expect(run.items.map(({ binary }) => binary)).toEqual([undefined, undefined, undefined]);
@@ -216,8 +217,7 @@ test('Task → Get looks once at each task: its pictures if it is done, else how
 	const tasks = [failed, done, queued, running];
 	const run = await harness.image(
 		getTask('={{ $json.id }}', {
-			binaryPropertyName: 'file',
-			options: { fileName: 'kept-{index}' },
+			options: { fileName: 'kept-{index}', binaryPropertyName: 'file' },
 		}),
 		{ items: itemsOf(...tasks.map(({ id }) => ({ id }))) },
 	);
@@ -230,7 +230,7 @@ test('Task → Get looks once at each task: its pictures if it is done, else how
 			task_id: failed.id,
 			status: 'failed',
 			http_status: 429,
-			error: { type: 'image_generation_error', message: 'the picture could not be made' },
+			error: { type: 'image_generation_error', message: 'the image could not be made' },
 		},
 		...[0, 1].map((image_index) => ({
 			task_id: done.id,
@@ -305,7 +305,7 @@ describe('A cancel', () => {
 			return fault === 'begin' ? undefined : fault;
 		};
 		harness.gateway.settings.storageIntercept = (exchange) => {
-			if (route !== 'picture' || exchange.stage !== 'before') return undefined;
+			if (route !== 'image' || exchange.stage !== 'before') return undefined;
 			gone.push(exchange.gone);
 			if (fault !== 'begin') return fault;
 			return {
@@ -344,9 +344,9 @@ describe('A cancel', () => {
 		['a look is under way', 'task', HANG],
 		['a look waits to be sent again', 'task', errorReply(503, { retryAfter: 60 })],
 		['Task → Get looks', 'task', HANG, 'get'],
-		['a download does not begin', 'picture', HANG],
-		['a download is under way', 'picture', 'begin'],
-		['a download waits to be tried again', 'picture', errorReply(503, { retryAfter: 60 })],
+		['a download does not begin', 'image', HANG],
+		['a download is under way', 'image', 'begin'],
+		['a download waits to be tried again', 'image', errorReply(503, { retryAfter: 60 })],
 	])('while %s', async (_name, route, fault, operation = 'generate') => {
 		const parameters =
 			operation === 'get' ? getTask((await submitted(harness)).id) : generateImage();

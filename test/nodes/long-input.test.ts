@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { drawPicture } from '../../gateway';
+import { drawImage } from '../../gateway';
 import { storeBinaryInMemory, type FailedRun } from '../../scripts/engine/index';
 import {
 	byId,
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await harness.close());
 
-const PICTURE = drawPicture({ prompt: 'boat', index: 0, width: 24, height: 16 });
+const PICTURE = drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 });
 const items = [
 	{ json: {}, binary: { data: { data: PICTURE.toString('base64'), mimeType: 'image/png' } } },
 ];

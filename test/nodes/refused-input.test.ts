@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { drawPicture } from '../../gateway';
+import { drawImage } from '../../gateway';
 import type { FailedRun } from '../../scripts/engine/index';
 import {
 	createResponse,
@@ -18,7 +18,7 @@ const harness = useHarness();
 
 /** An item with a picture, a text and a file without bytes. */
 const binary = {
-	data: file(drawPicture({ prompt: 'boat', index: 0, width: 24, height: 16 })),
+	data: file(drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 })),
 	page: file('Hello', undefined, 'text/plain'),
 	nothing: file(''),
 };
@@ -63,10 +63,7 @@ describe('Response → Create is not sent:', () => {
 				['Max Output Tokens is below 1', { maxOutputTokens: 0 }],
 				['Max Output Tokens is not a whole number', { maxOutputTokens: 1.5 }],
 			],
-			'Enter a number of seconds above 0.': [
-				['Timeout is 0', { timeout: 0 }],
-				['Idle Timeout is 0', { idleTimeout: 0 }],
-			],
+			'Enter a number of seconds above 0.': [['Timeout is 0', { timeout: 0 }]],
 			'Enter a smaller number of seconds.': [['Timeout is longer than 24 days', { timeout: 3e6 }]],
 			'Enter an object in braces, such as { "seed": 7 }.': [
 				['Metadata is not a JSON object', { metadata: '[1]' }],
@@ -89,6 +86,12 @@ describe('Response → Create is not sent:', () => {
 		await expectRefusal(row, harness.textError(createResponse({ options: row[2] })));
 	});
 
+	test('Idle Timeout is 0, with Stream', async () => {
+		const parameters = createResponse({ stream: true, options: { idleTimeout: 0 } });
+		const row: Row = ['Idle Timeout is 0', 'Enter a number of seconds above 0.'];
+		await expectRefusal(row, harness.textError(parameters));
+	});
+
 	test('Input (JSON) is not valid JSON', async () => {
 		const parameters = createResponse({ inputType: 'json', inputJson: '[{ "role": ]' });
 		await expectRefusal(['Input (JSON) is not valid JSON', QUOTES], harness.textError(parameters));
@@ -98,12 +101,12 @@ describe('Response → Create is not sent:', () => {
 	test.each(
 		rowsOf({
 			'Add a message for the model to answer to.': [['Messages has no message']],
-			'Enter its text, or remove the message.': [
+			'Enter its prompt, or remove the message.': [
 				['Message 2 is empty', { type: 'text', text: 'Hello' }, { type: 'text', text: ' ' }],
 			],
 			'Write one entry of the list, such as {{ $json.items[0] }}, or all of them as a text: {{ $json.items.join() }}.':
-				[['Message 1: Text is a list, not a text', { type: 'text', text: '={{ [1] }}' }]],
-			'Only a user’s message can hold images and files. Set its role to User.': [
+				[['Message 1: Prompt is a list, not a text', { type: 'text', text: '={{ [1] }}' }]],
+			'Only a user’s message can hold images and files. Set Role to User.': [
 				['Message 1 has the role assistant and an image', { role: 'assistant', type: 'image' }],
 				['Message 1 has the role system and a file', { role: 'system', type: 'file' }],
 			],
@@ -111,7 +114,7 @@ describe('Response → Create is not sent:', () => {
 				['Message 1: Image URL is empty', url],
 				['Message 1: Image URL is no address of an image', { ...url, imageUrl: 'boat.png' }],
 			],
-			'Set the message’s content to File for other files, or choose a field with an image.': [
+			'Set Type to File for other files, or choose a field with an image.': [
 				[
 					'Message 1: Input Binary Field "page" is not an image but text/plain',
 					{ type: 'image', binaryPropertyNames: 'page' },
@@ -135,7 +138,10 @@ describe('An image or a look at a task is not sent:', () => {
 	test.each(
 		rowsOf({
 			'Enter the name of a binary field, such as data.': [
-				['Put Output File in Field is empty', generateImage({ binaryPropertyName: ' ' })],
+				[
+					'Put Output File in Field is empty',
+					generateImage({ options: { binaryPropertyName: ' ' } }),
+				],
 			],
 			'Enter a number of megabytes above 0.': [
 				['Max File Size is 0', generateImage({ options: { maxFileSize: 0 } })],

@@ -1,6 +1,6 @@
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
-import { drawPicture } from '../../gateway';
+import { drawImage } from '../../gateway';
 import { readBinary } from '../../scripts/engine/index';
 import {
 	byId,
@@ -185,8 +185,8 @@ test('Input (JSON) may be a list as text or from an expression, or a text', asyn
 });
 
 describe('Messages', () => {
-	const BOAT = drawPicture({ prompt: 'boat', index: 0, width: 24, height: 16 });
-	const SHIP = drawPicture({ prompt: 'ship', index: 0, width: 24, height: 16 });
+	const BOAT = drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 });
+	const SHIP = drawImage({ prompt: 'ship', index: 0, width: 24, height: 16 });
 	const PDF = Buffer.from('%PDF-1.4 a report');
 	const BINARY = {
 		data: file(BOAT, 'boat.png'),

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { drawPicture, type FormRecord } from '../../gateway';
+import { drawImage, type FormRecord } from '../../gateway';
 import { editImage, file, shown, sourceFiles, sourceUrls, useHarness } from './arrange';
 
 const harness = useHarness();
 
 const picture = (prompt: string) =>
-	file(drawPicture({ prompt, index: 0, width: 24, height: 16 }), `${prompt}.png`);
+	file(drawImage({ prompt, index: 0, width: 24, height: 16 }), `${prompt}.png`);
 const items = [{ json: {}, binary: { a: picture('boat'), b: picture('tree'), c: picture('sun') } }];
 
 const URL = 'https://a.example/1.png';

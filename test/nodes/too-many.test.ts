@@ -37,7 +37,7 @@ test.each<[concurrency: number, taskSeconds: number, retryAfter: string, refusal
 		const began = time.now();
 		const options = { concurrency, maxWait: 3600, pollInterval: Math.ceil(taskSeconds / 3) };
 		const { items } = await harness.image(
-			generateImage({ prompt: PROMPT, downloadImages: false, options }),
+			generateImage({ prompt: PROMPT, options: { ...options, downloadImages: false } }),
 			{ items: numbered(12), access },
 		);
 

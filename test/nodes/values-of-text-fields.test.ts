@@ -3,7 +3,7 @@ import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelA
 import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
 import { properties as chatProperties } from '../../nodes/LmChatModelAccess/fields';
 import { optionLabel } from '../../nodes/shared/n8n/fields/option-names';
-import { drawPicture } from '../../gateway';
+import { drawImage } from '../../gateway';
 import { storeBinaryInMemory } from '../../scripts/engine/index';
 import {
 	createResponse,
@@ -90,10 +90,8 @@ describe('A number, a boolean or a time from an expression is its text', () => {
 			text: { text: true },
 		};
 		const model = { __rl: true, mode: 'id', value: '={{ 7 }}' };
-		const options = { fileName: '={{ 2026 }}' };
-		const run = await harness.image(
-			generateImage({ model, binaryPropertyName: '={{ 5 }}', options }),
-		);
+		const options = { fileName: '={{ 2026 }}', binaryPropertyName: '={{ 5 }}' };
+		const run = await harness.image(generateImage({ model, options }));
 		expect(run.items[0]?.binary).toMatchObject({ 5: { fileName: '2026.png' } });
 
 		const found = await harness.text(getModels({ options: { search: '={{ 7 }}' } }));
@@ -130,7 +128,7 @@ function withValue(path: string, { displayOptions }: INodeProperties, value: unk
 }
 
 const PICTURE = {
-	data: drawPicture({ prompt: 'boat', index: 0, width: 24, height: 16 }).toString('base64'),
+	data: drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 }).toString('base64'),
 	mimeType: 'image/png',
 };
 

@@ -32,7 +32,10 @@ test.each([
 	['Task ID', getTask('={{ $json.task_id }}')],
 	['Image 2: URL', editImage(sourceUrls('https://a.example/1.png', '={{ $json.url }}'))],
 	['Image 1: Input Binary Field', editImage(sourceFiles('={{ $json.field }}'))],
-	['Put Output File in Field', generateImage({ binaryPropertyName: '={{ $json.answer }}' })],
+	[
+		'Put Output File in Field',
+		generateImage({ options: { binaryPropertyName: '={{ $json.answer }}' } }),
+	],
 ])('An expression that gives nothing is told as that: %s', async (field, parameters) => {
 	const [message, advice] = await imageError(parameters);
 	expect(message).toBe(`The expression in ${field} gave nothing`);

@@ -1,7 +1,7 @@
 import { endNamed, TASK_ENDS, type TaskEndName } from '../../gateway/images/ends';
 import { optionOf, realProfile, SWITCHES, type GatewaySwitches } from '../../gateway/switches';
 import { gatewayHelp, readGatewayWishes } from '../../scripts/gateway-options';
-import { plain, read, rows } from './readme';
+import { plain, read, rows } from './pages';
 
 const documented = rows(read('docs/gateway.md'));
 
@@ -67,7 +67,7 @@ test.each([
 		['--status-words', 'done=SUCCESS'],
 		'--status-words needs STATE=WORD, several separated by commas',
 	],
-	[['--picture-size', '64'], '--picture-size needs a size such as 64x48'],
+	[['--image-size', '64'], '--image-size needs a size such as 64x48'],
 	[['--profile', 'ideal'], 'There is no profile "ideal"; see --help'],
 	[['--share', '2'], '--share needs a number from 0 to 1'],
 ])('the command line %j is refused: %s', (words, message) => {

@@ -11,6 +11,13 @@ import { manifest, project } from './built';
 const homepage = manifest.homepage.replace(/#.*$/, '');
 const { name: author, email } = manifest.author;
 
+/** The page of each node, below docs/. */
+const PAGES: Record<string, string> = {
+	LmChatModelAccess: 'chat-model',
+	ModelAccess: 'responses',
+	ModelAccessImage: 'images',
+};
+
 /** Repositories of others that files may name. */
 const OTHER_REPOSITORIES = ['n8n-io/n8n'];
 
@@ -78,19 +85,29 @@ describe('tracked files', () => {
 });
 
 describe('what has to name them', () => {
-	it('each credential and node leads to the documentation', () => {
-		const url = `${homepage}#credentials`;
+	it('each credential and node leads to its page, which is there', () => {
+		const page = (name: string) => `${homepage}/blob/main/docs/${name}.md`;
+		const url = page('credential');
 		const credentials = filesLike(/^credentials\/.*\.credentials\.ts$/);
 		expect(credentials).toHaveLength(manifest.n8n.credentials.length);
 		for (const file of credentials) {
-			expect(read(file)).toContain(`documentationUrl = '${url}'`);
+			expect(read(file)).toMatch(`documentationUrl =
+		'${url}'`);
 			expect(read(file)).toContain(`<a href="${url}"`);
+		}
+		for (const name of ['credential', ...Object.values(PAGES)]) {
+			expect(texts.has(`docs/${name}.md`)).toBe(true);
 		}
 		const codexes = filesLike(/^nodes\/.*\.node\.json$/);
 		expect(codexes).toHaveLength(manifest.n8n.nodes.length);
-		const primaryDocumentation = [{ url: manifest.homepage }];
-		const resources = { primaryDocumentation, credentialDocumentation: [{ url }] };
-		for (const file of codexes) expect(JSON.parse(read(file))).toMatchObject({ resources });
+		for (const file of codexes) {
+			const own = page(PAGES[path.basename(file, '.node.json')] ?? '');
+			const resources = {
+				primaryDocumentation: [{ url: own }],
+				credentialDocumentation: [{ url }],
+			};
+			expect(JSON.parse(read(file))).toMatchObject({ resources });
+		}
 	});
 
 	it.each([

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { N8N_VERSION } from '../../scripts/n8n/installation';
 import { manifest, project } from './built';
-import { read } from './readme';
+import { read } from './pages';
 
 type Lock = { packages: Record<string, { version: string }> };
 
@@ -37,6 +37,10 @@ describe('what n8n and npm read in package.json', () => {
 		expect(manifest.peerDependencies).toEqual({ 'n8n-workflow': '*', '@n8n/ai-node-sdk': '*' });
 		expect(manifest.peerDependenciesMeta).toEqual({ '@n8n/ai-node-sdk': { optional: true } });
 		expect(manifest.n8n.aiNodeSdkVersion).toBe(1);
+	});
+
+	it('ships the changelog; npm adds README and license itself', () => {
+		expect(manifest.files).toEqual(['dist', 'index.js', 'CHANGELOG.md']);
 	});
 
 	it('works on the oldest Node that it names', () => {

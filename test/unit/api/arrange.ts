@@ -2,7 +2,8 @@ import { ALL_OPTION_NAMES } from '../../support/option-names';
 import { keyRedactor } from '../../../nodes/shared/api/credential/api-key';
 import { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
 import { RequestAborted } from '../../../nodes/shared/api/http/abort';
-import type { Client } from '../../../nodes/shared/api/http/request';
+import { request, type Client } from '../../../nodes/shared/api/http/request';
+import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import {
 	TransportFault,
 	type FaultKind,
@@ -115,6 +116,12 @@ export function arrange(
 }
 
 type Work<T> = (client: Client) => Promise<T>;
+
+/** One request of this kind. */
+export const sending =
+	(kind: RequestKind = 'response', body: Record<string, unknown> | FormData = {}) =>
+	async (client: Client) =>
+		await request(client, kind, { method: 'POST', path: '/responses', body });
 
 /** What becomes of work with such a client: its value. */
 export async function succeed<T>(script: Exchange[] | Exchange, work: Work<T>, more?: Arrangement) {

@@ -18,7 +18,7 @@ describe('the base URL is forgiving in form', () => {
 		['doubled slashes', [`${HOST}//v1`], V1],
 		['no /v1', [HOST, `${HOST}/`], V1],
 		['a doubled or trebled /v1', [`${V1}/v1`, `${V1}/v1//v1/`], V1],
-		['no scheme', ['api.example.com/v1', 'api.example.com'], V1],
+		['no scheme, or two', ['api.example.com/v1', 'api.example.com', `https://${V1}`], V1],
 		['upper case', ['HTTPS://API.Example.COM/V1'], V1],
 		['full width', ['https://ａｐｉ.example.com'], V1],
 		['the scheme’s own port', ['https://api.example.com:443/v1'], V1],
@@ -39,11 +39,7 @@ describe('the base URL is forgiving in form', () => {
 		['an endpoint’s name in the path', [`${HOST}/mymodels/modelsx`], `${HOST}/mymodels/modelsx/v1`],
 		['an address in numbers', ['https://10.20.30.40:8443'], 'https://10.20.30.40:8443/v1'],
 		['an address in numbers, a dot behind', ['https://10.20.30.40.'], 'https://10.20.30.40/v1'],
-		[
-			'a name of numbers',
-			['https://1.2.3.4.example', 'https://1.2.3.4.EXAMPLE'],
-			'https://1.2.3.4.example/v1',
-		],
+		['a name of numbers', ['https://1.2.3.4.ex', 'https://1.2.3.4.EX'], 'https://1.2.3.4.ex/v1'],
 		['http on localhost', ['http://localhost:3000'], 'http://localhost:3000/v1'],
 		['http on a name below localhost', ['http://gw.localhost'], 'http://gw.localhost/v1'],
 		['http on 127.0.0.1', ['http://127.0.0.1:8080/v1'], 'http://127.0.0.1:8080/v1'],
@@ -85,12 +81,7 @@ describe('the base URL is strict in what could send the key to the wrong place',
 		['a fragment', [`${V1}#top`, `${HOST}/#/keys`], QUERY, FROM_MARK],
 		['a user name', ['https://me@a.example/v1', 'https://me:pw@a.example/v1'], USER, BEFORE_AT],
 		['an empty user name', ['https://@a.example', 'https://:@a.example'], USER, BEFORE_AT],
-		[
-			'a user name, no scheme',
-			['me@a.example/v1', '@a.example', 'mailto:me@a.ex'],
-			USER,
-			BEFORE_AT,
-		],
+		['a user name, no scheme', ['me@a.ex/v1', '@a.ex', 'mailto:me@a.ex'], USER, BEFORE_AT],
 		['a host as user name', [`${HOST}@b.ex`, 'http://localhost@b.ex'], USER, BEFORE_AT],
 		['http', ['http://api.example.com/v1', 'HTTP://API.EXAMPLE.COM'], PLAIN, HTTPS],
 		['http by numbers', ['http://192.168.1.10:80/v1', 'http://0.0.0.0:80'], PLAIN, HTTPS],
@@ -99,15 +90,10 @@ describe('the base URL is strict in what could send the key to the wrong place',
 		['loopback as path or end', ['http://b.ex/localhost', 'http://evillocalhost'], PLAIN, HTTPS],
 		['a name like loopback', ['http://127.0.0.1x'], PLAIN, HTTPS],
 		['ftp', ['ftp://a.example/v1'], 'uses ftp, which is not a web address', EXAMPLE],
-		['wss', ['wss://a.example/v1'], 'uses wss, which is not a web address', EXAMPLE],
 		['file', ['file:///etc/passwd'], 'uses file, which is not a web address', EXAMPLE],
 		['javascript', ['javascript:alert(1)'], NO_HOST, EXAMPLE],
-		[
-			'no host',
-			['https://', 'https:///v1', 'https://:8443/v1', 'gateway', '/v1'],
-			NO_HOST,
-			EXAMPLE,
-		],
+		['no host', ['https://', 'https:///v1', 'https://:8443/v1'], NO_HOST, EXAMPLE],
+		['a name or a path alone', ['gateway', '/v1'], NO_HOST, EXAMPLE],
 		['other slashes', ['https:/a.example/v1', '//a.example/v1'], NO_HOST, EXAMPLE],
 		['two ports', ['api.example.com:1:2', 'a.example:x.y'], NO_HOST, EXAMPLE],
 		['a key or a word', ['sk-live-abcdef', 'mylocalhost', '[::1]x'], NO_HOST, EXAMPLE],
@@ -125,22 +111,11 @@ describe('the base URL is strict in what could send the key to the wrong place',
 			expect(error).toMatchObject({ field: 'Base URL', details: { advice, retryable: false } });
 		}
 	});
-
-	test('a doubled scheme never makes a host named "https"', () => {
-		expect(normalizeBaseUrl('https://https://api.example.com/v1')).toBe(V1);
-	});
 });
 
 test('whatever is typed is refused, or becomes https (http on this machine) with one /v1', () => {
-	const hosts =
-		'api.example.com API.example.com:8443 localhost:3000 127.0.0.1 [::1]:80 192.168.0.1';
-	const host = fc.constantFrom(
-		...hosts.split(' '),
-		'bücher.example',
-		'gateway',
-		'me@x.example',
-		'',
-	);
+	const hosts = 'API.example.com:8443 localhost:3000 127.0.0.1 [::1]:80 192.168.0.1 bücher.example';
+	const host = fc.constantFrom(...hosts.split(' '), 'gateway', 'me@x.example', '');
 	const scheme = fc.constantFrom('https://', 'http://', 'HTTPS://', 'ftp://', '', '//', 'https:/');
 	const names = fc.constantFrom(...'v1 V1 models responses images chat .. . ai %76'.split(' '), '');
 	const path = fc.array(fc.oneof(names, fc.string({ maxLength: 6 })), { maxLength: 6 });

@@ -40,11 +40,8 @@ test.each<[number | undefined, words: string]>([
 	[401, '401 authentication_error invalid_api_key token_expired Unauthorized'],
 	[403, 'billing_error insufficient_balance permission_error ACCESS_DENIED not_allowed'],
 	[404, 'not_found_error model_not_found NotFound'],
-	[
-		429,
-		'rate_limit_error RateLimitExceeded too_many_requests concurrency_limit insufficient_quota',
-	],
-	[429, 'USAGE_LIMIT_EXCEEDED throttled 429'],
+	[429, 'rate_limit_error RateLimitExceeded too_many_requests concurrency_limit throttled 429'],
+	[429, 'insufficient_quota USAGE_LIMIT_EXCEEDED'],
 	[500, 'server_error internal 500'],
 	[502, 'upstream_error bad_gateway provider_failed'],
 	[503, 'server_is_overloaded overloaded_error service_unavailable no_capacity 503'],

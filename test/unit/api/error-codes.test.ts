@@ -29,16 +29,10 @@ test.each(CODES)('a request that fails is %s by %s', (kind, codes) => {
 	for (const code of codes.split(' ')) expect([code, faultKind(code)]).toEqual([code, kind]);
 });
 
-test.each(AT_CONNECT)(
-	'%s: unreached while connecting, else lost: it may have been sent',
-	(code) => {
-		expect([faultKind(code, 'connect'), faultKind(code, 'read'), faultKind(code)]).toEqual([
-			'unreached',
-			'lost',
-			'lost',
-		]);
-	},
-);
+test.each(AT_CONNECT)('%s: unreached while connecting, else lost: it may be sent', (code) => {
+	const kinds = [faultKind(code, 'connect'), faultKind(code, 'read'), faultKind(code)];
+	expect(kinds).toEqual(['unreached', 'lost', 'lost']);
+});
 
 test('a request that fails without a code is lost', () => {
 	expect([faultKind(''), faultKind(undefined)]).toEqual(['lost', 'lost']);

@@ -1,42 +1,30 @@
-import { parseRetryAfter } from '../../../nodes/shared/api/http/retry-after';
 import { request } from '../../../nodes/shared/api/http/request';
-import { arrange, fail, reply, START } from './arrange';
+import { arrange, fail, reply, sending } from './arrange';
+
+const FAILED =
+	"\n\nLiteLLM: model group 'm' failed with the error above. No fallback was attempted.";
 
 /** An error as LiteLLM words it: its provider's own stands in the message. */
 const quoting = (error: string, type: string, code: string) => ({
-	error: {
-		message: `litellm.APIError: APIError: OpenAIException - ${error}\n\nLiteLLM: model group 'm' failed with the error above. No fallback was attempted.`,
-		type,
-		param: null,
-		code,
-	},
+	error: { message: `litellm.APIError: OpenAIException - ${error}${FAILED}`, type, code },
 });
 
 /** The error of a response, and how often it was asked for. */
 async function refusedWith(status: number, body: object) {
-	const post = { method: 'POST', path: '/responses', body: {} } as const;
-	const { error, sent } = await fail(
-		reply(status, body),
-		async (client) => await request(client, 'response', post),
-	);
+	const { error, sent } = await fail(reply(status, body), sending());
 	return { message: error.message, ...error.details, sent: sent.length };
 }
 
-const QUOTA =
-	'{"error":{"code":"insufficient_quota","message":"used up","type":"insufficient_quota"}}';
-const LIMIT =
-	'{"error":{"type":"rate_limit_error","code":"rate_limit_exceeded","message":"too many"}}';
+const QUOTA = '{"error":{"code":"insufficient_quota","message":"used up"}}';
+const LIMIT = '{"error":{"type":"rate_limit_error","code":"rate_limit_exceeded","message":"x"}}';
 const REVOKED = '{"error":{"code":"api_key_revoked","message":"the API key is revoked"}}';
 const UNKNOWN = '{"error":{"type":"authentication_error","message":"who are you"}}';
+const matching = (pattern: RegExp) => expect.stringMatching(pattern) as string;
 
 test('a quota used up at the provider is not asked for again', async () => {
-	expect(await refusedWith(429, quoting(QUOTA, 'throttling_error', '429'))).toMatchObject({
-		message: expect.stringMatching(
-			/^A quota or budget is used up \(HTTP 429, insufficient_quota\)/,
-		) as string,
-		code: 'insufficient_quota',
-		sent: 1,
-	});
+	const message = matching(/^A quota or budget is used up \(HTTP 429, insufficient_quota\)/);
+	const told = await refusedWith(429, quoting(QUOTA, 'throttling_error', '429'));
+	expect(told).toMatchObject({ message, code: 'insufficient_quota', sent: 1 });
 });
 
 test('a rate limit of the provider is waited out', async () => {
@@ -102,10 +90,4 @@ test.each([
 	['a code of the gateway itself', quoting(QUOTA, 'T', 'C'), { type: 'T', code: 'C' }],
 ])('%s: the gateway’s own code counts', async (_what, body, details) => {
 	expect(await refusedWith(429, body)).toMatchObject(details);
-});
-
-test('the provider’s Retry-After counts where the gateway has none of its own', () => {
-	const headers = { 'llm_provider-retry-after': '7' };
-	expect(parseRetryAfter(headers, START)).toBe(7);
-	expect(parseRetryAfter({ ...headers, 'retry-after': '3' }, START)).toBe(3);
 });

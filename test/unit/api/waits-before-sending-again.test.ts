@@ -1,49 +1,81 @@
 import fc from '../../support/fast-check';
-import { request } from '../../../nodes/shared/api/http/request';
-import { backoffMs, type RequestKind } from '../../../nodes/shared/api/http/retry';
-import { fail, fault, reply, START, succeed, type Arrangement, type Exchange } from './arrange';
+import { parseRetryAfter, readGatewayTime } from '../../../nodes/shared/api/http/retry-after';
+import { backoffMs } from '../../../nodes/shared/api/http/retry';
+import { fail, fault, reply, sending, START, succeed } from './arrange';
+import type { Arrangement, Exchange } from './arrange';
 
 const DONE = reply(200, {});
 const busy = (retryAfter: string) => reply(503, '', { 'retry-after': retryAfter });
 
-const sending = (kind: RequestKind) => async (client: Parameters<typeof request>[0]) =>
-	await request(client, kind, { method: 'POST', path: '/responses', body: {} });
 const [read, ask] = [sending('read'), sending('response')];
 
-describe('The wait is', () => {
+describe('Retry-After means', () => {
 	const IN_90_S = 'Thu, 01 Jan 2026 00:01:30 GMT';
 	const IN_60_S = 'Thu, 01 Jan 2026 00:01:00 GMT';
 	const IN_2028 = 'Sat, 01 Jan 2028 00:00:00 GMT';
-	const BACKOFF = 1000;
 
-	test.each<[string, Array<string | string[] | undefined>, waitMs: number, date?: string]>([
-		['seconds', ['7', ' 7 ', ['7', '9'], '7'.padStart(64, '0')], 7000],
-		['seconds, whatever Date says', ['7'], 7000, IN_90_S],
-		['fractions of seconds', ['1.25', '01.250'], 1250],
-		['0', ['0'], 0],
-		['an HTTP date', [IN_90_S], 90_000],
-		['an HTTP date that has passed', ['Wed, 31 Dec 2025 23:59:00 GMT'], 0],
-		['an HTTP date, by the gateway’s clock, which is late', [IN_90_S], 30_000, IN_60_S],
-		['the same, by one that is years ahead', ['Sat, 01 Jan 2028 00:00:20 GMT'], 20_000, IN_2028],
-		['the same, though Date is too long', [IN_90_S], 30_000, `${IN_60_S.padEnd(64)}and more`],
-		['an HTTP date beside a Date that is none', [IN_90_S], 90_000, 'now'],
-		['absent or empty: a backoff', [undefined, ''], BACKOFF],
-		['longer: a backoff', ['7'.padStart(65, '0')], BACKOFF],
-		['a number with a sign: a backoff', ['-5', '+5'], BACKOFF],
-		['a number of another form: a backoff', ['1e3', '0x10', '10s', '5, 10'], BACKOFF],
-		['a word: a backoff', ['later', 'Monday', 'soon 5', 'not before 2027'], BACKOFF],
-		['a word before a date: a backoff', [`after ${IN_90_S}`], BACKOFF],
-		['a number beyond all numbers: a backoff', ['9'.repeat(400)], BACKOFF],
-	])('as Retry-After says, if it is %s', async (_, values, waitMs, date = '') => {
+	test.each<[string, Array<string | string[]>, seconds: number | undefined, date?: string]>([
+		['seconds', ['7', ' 7 ', ['7', '9'], '7'.padStart(64, '0')], 7],
+		['seconds, whatever Date says', ['7'], 7, IN_90_S],
+		['fractions of seconds', ['1.25', '01.250'], 1.25],
+		['no time', ['0', 'Wed, 31 Dec 2025 23:59:00 GMT'], 0],
+		['a date by the gateway’s clock, which is late', [IN_90_S], 30, IN_60_S],
+		['a date by a clock that is years ahead', ['Sat, 01 Jan 2028 00:00:20 GMT'], 20, IN_2028],
+		['a date, though Date is too long', [IN_90_S], 30, `${IN_60_S.padEnd(64)}and more`],
+		['nothing, since it is too long', ['7'.padStart(65, '0'), '9'.repeat(400)], undefined],
+		['nothing, with a sign', ['-5', '+5', '-0'], undefined],
+		['nothing, in another form of a number', ['1e3', '0x10', '1.', '.5', '1,5', '٣'], undefined],
+		['nothing, with a unit', ['10s', '5 s', 'PT5S'], undefined],
+		['nothing, being a list', ['5, 10', '5;10', '5 10', `${IN_90_S}, 5`], undefined],
+		['nothing, being a word or a day', ['later', 'soon 5', 'Mon 5', 'NaN', '', ' '], undefined],
+		['nothing, with words around a date', [`at ${IN_90_S}`, `${IN_90_S} x`], undefined],
+		['nothing, with a date of another form', ['2026-01-01T00:01:30Z', '1/1/2026'], undefined],
+		['nothing, in another zone', ['Thu, 01 Jan 2026 00:01:30', `${IN_90_S}+0200`], undefined],
+		['nothing, on no such day', ['Thu, 41 Jan 2026 00:01:30 GMT'], undefined],
+		['nothing, in no such month', ['Thu, 01 Foo 2026 00:01:30 GMT'], undefined],
+		['nothing, at no such hour', ['Thu, 01 Jan 2026 25:01:30 GMT'], undefined],
+		['nothing, at no such minute', ['Thu Jan  1 00:61:30 2026'], undefined],
+	])('%s: %j', (_, values, seconds, date = '') => {
 		for (const value of values) {
-			const headers = {
-				...(value !== undefined && { 'retry-after': value }),
-				...(date && { date }),
-			};
-			const { time, sent } = await succeed([reply(503, '', headers), DONE], ask);
-			expect([value, time.waits]).toEqual([value, [waitMs]]);
-			expect(sent.map(({ at }) => at - START)).toEqual([0, waitMs]);
+			const read = parseRetryAfter({ 'retry-after': value, date }, START);
+			expect([value, read]).toEqual([value, seconds]);
 		}
+	});
+
+	test.each([
+		['IMF-fixdate', IN_90_S, '2026-01-01T00:01:30Z'],
+		['IMF-fixdate in another case', IN_90_S.toLowerCase(), '2026-01-01T00:01:30Z'],
+		['RFC 850', 'Thursday, 01-Jan-26 00:01:30 GMT', '2026-01-01T00:01:30Z'],
+		['RFC 850, 50 years ahead', 'Wednesday, 01-Jan-76 00:00:00 GMT', '2076-01-01T00:00:00Z'],
+		['RFC 850, more than that: passed', 'Saturday, 01-Jan-77 00:00:00 GMT', '1977-01-01T00:00:00Z'],
+		['asctime', 'Thu Jan  1 00:01:30 2026', '2026-01-01T00:01:30Z'],
+		['asctime, a day of two digits', 'Sat Jan 10 00:00:00 2026', '2026-01-10T00:00:00Z'],
+	])('a date, as Date does, in the form %s: %s', (_, value, meant) => {
+		const ms = Date.parse(meant);
+		const read = parseRetryAfter({ 'retry-after': value }, START);
+		expect(read).toBe(Math.max(0, (ms - START) / 1000));
+		expect(readGatewayTime({ date: value }, START)).toBe(ms);
+	});
+
+	test('a date by the local clock, where Date is of another form', () => {
+		for (const date of ['5', 'Monday 5', '2028-01-01', '', 'now']) {
+			expect([date, readGatewayTime({ date }, START)]).toEqual([date, START]);
+			expect(parseRetryAfter({ 'retry-after': IN_90_S, date }, START)).toBe(90);
+		}
+	});
+
+	test('what the provider behind the gateway says, where the gateway says nothing', () => {
+		const headers = { 'llm_provider-retry-after': '7' };
+		expect(parseRetryAfter(headers, START)).toBe(7);
+		expect(parseRetryAfter({ ...headers, 'retry-after': '3' }, START)).toBe(3);
+	});
+});
+
+describe('The wait is', () => {
+	test('as Retry-After says, or else a backoff', async () => {
+		const { time, sent } = await succeed([busy('7'), busy('0'), busy('later'), DONE], ask);
+		expect(time.waits).toEqual([7000, 0, 4000]);
+		expect(sent.map(({ at }) => at - START)).toEqual([0, 7000, 7000, 11_000]);
 	});
 
 	test('without Retry-After twice as long each time, from one second up to 30', async () => {
@@ -56,8 +88,9 @@ describe('The wait is', () => {
 		const chance = () => chances.shift() ?? 1;
 		const { time } = await fail(fault('unreached'), read, { maxRetries: 4, chance });
 		expect(time.waits).toEqual([0, 1000, 1000, 800]);
+		const random = fc.double({ min: 0, max: 1, noNaN: true });
 		fc.assert(
-			fc.property(fc.nat(5000), fc.double({ min: 0, max: 1, noNaN: true }), (retries, random) => {
+			fc.property(fc.nat(5000), random, (retries, random) => {
 				expect(Math.abs(backoffMs(retries, random) - 15_000)).toBeLessThanOrEqual(15_000);
 			}),
 		);
@@ -77,18 +110,17 @@ test('each wait is reported with its reason', async () => {
 
 describe('No wait ends after the deadline:', () => {
 	const before = (ms: number) => ({ deadline: START + ms - 1 });
-	const AFTER_60_S = { 'retry-after': '60' };
 	const LONGER = /^It asked to wait \S+ s, which is longer than the time left\. Wait a while/;
-
 	const AT_60_S = { ...before(60_001), maxRetries: 1 };
 	const LATE = { outOfTime: true, retryable: true };
+	const REFUSED = reply(400, '', { 'retry-after': '60' });
 
 	test.each<[string, Exchange, Arrangement, waits: number[], facts: object, RegExp]>([
 		['a longer one is not begun', busy('60'), before(60_000), [], LATE, /^It asked to wait 60 s,/],
 		['a huge one neither', busy('9'.repeat(20)), {}, [], LATE, LONGER],
 		['nor a backoff', reply(503), before(3000), [1000], LATE, /^No time .* try again\. Wait/],
 		['one that ends at it is begun', busy('60'), AT_60_S, [60_000], {}, /^Wait a while/],
-		['a refusal says nothing of it', reply(400, '', AFTER_60_S), before(1), [], {}, /^Fix/],
+		['a refusal says nothing of it', REFUSED, before(1), [], {}, /^Fix/],
 	])('%s', async (_, always, bounds, waits, facts, advice) => {
 		const limits = { maxRetries: 1 + waits.length, ...bounds };
 		const { error, time, sent } = await fail(always, ask, limits);

@@ -2,6 +2,7 @@ import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workf
 import { findModels, listModels } from '../../../shared/api/models/models';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { textOption } from '../../../shared/n8n/fields/define-option';
+import { optionFields } from '../../../shared/n8n/fields/options';
 import { numberParameter } from '../../../shared/n8n/fields/parameters';
 
 const BOUNDS = { timeoutMs: 60_000, totalMs: 60_000, maxRetries: 3 };
@@ -33,6 +34,8 @@ export const getAll: Operation = {
 	subtitle: 'List Models',
 	description: 'List the models that your key may use',
 	unit: 'list',
+	toolDescription:
+		'Lists the AI models that are available. Returns the ID of each model (id) and, if known, its name (display_name).',
 	toolFields: ['id', 'name', 'display_name'],
 	properties: [
 		{
@@ -43,14 +46,7 @@ export const getAll: Operation = {
 			description: 'Whether to return all results or only up to a given limit',
 		},
 		limitField,
-		{
-			displayName: 'Options',
-			name: 'options',
-			type: 'collection',
-			placeholder: 'Add option',
-			default: {},
-			options: [search.field],
-		},
+		...optionFields({ options: [search] }),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const limit =

@@ -2,22 +2,11 @@ import type { IBinaryKeyData } from 'n8n-workflow';
 import { IMAGE_TYPE_BYTES, imageType } from '../../../shared/api/images/image-type';
 import type { CreatedResponse } from '../../../shared/api/responses/created-response';
 import { getOutputImages } from '../../../shared/api/responses/response-output';
-import { defineOption } from '../../../shared/n8n/fields/define-option';
-import { textParameter } from '../../../shared/n8n/fields/text';
+import { outputFileOption } from '../../../shared/n8n/fields/output-file';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 
-const DEFAULT_FIELD = 'data';
-
-export const imagesFieldOption = defineOption(
-	{
-		displayName: 'Put Images in Field',
-		name: 'binaryPropertyName',
-		type: 'string',
-		default: DEFAULT_FIELD,
-		hint: 'The name of the output binary field for the first image; others get _1, _2, …',
-		description: 'Where images go that the model draws while it answers',
-	},
-	(value, label) => textParameter(value, label)?.trim() || DEFAULT_FIELD,
+export const imagesFieldOption = outputFileOption(
+	'The name of the output binary field for an image that the model draws; further ones get _1, _2, …',
 );
 
 /** What of the gateway's IDs may become a file's name. */

@@ -16,23 +16,20 @@ import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation'
 import type { SavedWork } from '../../../shared/n8n/runner/resume-store';
 import { builtInToolsField } from '../../../shared/n8n/fields/built-in-tools';
 import { modelPicker, readModel } from '../../../shared/n8n/fields/model-picker';
-import {
-	concurrencyOption,
-	maxRetriesOption,
-	optionsCollection,
-} from '../../../shared/n8n/fields/options';
+import { concurrencyOption, hideIf, optionFields } from '../../../shared/n8n/fields/options';
 import { promptField, readPrompt } from '../../../shared/n8n/fields/prompt';
 import { jsonParameter } from '../../../shared/n8n/fields/parameters';
 import { textParameter } from '../../../shared/n8n/fields/text';
 import {
+	answerOptions,
+	carriageOptions,
 	idleTimeoutOption,
-	responseTimeoutOption,
 	readResponseBounds,
 } from '../../../shared/n8n/fields/response-options';
 import { addTokenUsage } from '../../../shared/n8n/token-usage';
 import { messageRows, readMessages } from './message-rows';
 import { getAnswerImages, imagesFieldOption } from './answer-images';
-import { instructions, readBodyFields, requestBodyOptions } from './request-options';
+import { advancedBodyOptions, bodyOptions, instructions, readBodyFields } from './request-options';
 
 const INPUT_FIELD = 'Input (JSON)';
 
@@ -43,6 +40,8 @@ export const create: Operation = {
 	action: 'Create a response',
 	description: 'Get a model’s answer to a text, a conversation, images or files',
 	unit: 'answer',
+	toolDescription:
+		'Asks an AI model and returns its answer (text). If the tool asks for JSON, it also returns the JSON of the answer (parsed).',
 	toolFields: ['text', 'refusal', 'parsed', 'tool_calls'],
 	properties: [
 		modelPicker,
@@ -51,13 +50,13 @@ export const create: Operation = {
 			name: 'inputType',
 			type: 'options',
 			options: [
-				{ name: 'JSON', value: 'json', description: 'Input items as the gateway takes them' },
+				{ name: 'Text', value: 'text', description: 'One text' },
 				{
 					name: 'Messages',
 					value: 'messages',
 					description: 'A conversation, with images and files if you like',
 				},
-				{ name: 'Text', value: 'text', description: 'One text' },
+				{ name: 'JSON', value: 'json', description: 'Input items as the gateway takes them' },
 			],
 			default: 'text',
 			description: 'What the model gets to answer to',
@@ -87,7 +86,7 @@ export const create: Operation = {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether to receive the answer as it is written. Long answers then do not run into time-outs on the way. The item is the same.',
+				'Whether to receive the answer as the model writes it, so that long answers do not time out. A chat or webhook that responds by streaming shows the answer as it arrives, even if this is off. The output of this node is the same.',
 		},
 		{
 			displayName: 'Simplify',
@@ -97,14 +96,16 @@ export const create: Operation = {
 			description: 'Whether to return a simplified version of the response instead of the raw data',
 		},
 		builtInToolsField,
-		optionsCollection(
-			...requestBodyOptions,
-			imagesFieldOption,
-			responseTimeoutOption,
-			idleTimeoutOption,
-			maxRetriesOption,
-			concurrencyOption,
-		),
+		...optionFields({
+			options: [...answerOptions, ...bodyOptions],
+			advanced: [
+				...advancedBodyOptions,
+				...carriageOptions,
+				concurrencyOption,
+				hideIf(idleTimeoutOption, { '/stream': [false] }),
+				imagesFieldOption,
+			],
+		}),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const onText = item.beginStream();

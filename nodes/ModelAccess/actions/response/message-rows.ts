@@ -16,40 +16,41 @@ const roleField: INodeProperties = {
 	name: 'role',
 	type: 'options',
 	options: [
+		{ name: 'User', value: 'user', description: 'What the model should answer to' },
 		{ name: 'Assistant', value: 'assistant', description: 'What the model said before' },
+		{ name: 'System', value: 'system', description: 'How the model should behave' },
 		{
 			name: 'Developer',
 			value: 'developer',
 			description: 'How the model should behave, on newer models',
 		},
-		{ name: 'System', value: 'system', description: 'How the model should behave' },
-		{ name: 'User', value: 'user', description: 'What the model should answer to' },
 	],
 	default: 'user',
-	description: 'Who says it',
+	description: 'Who wrote the message',
 };
 
-const contentField: INodeProperties = {
-	displayName: 'Content',
+const typeField: INodeProperties = {
+	displayName: 'Type',
 	name: 'type',
 	type: 'options',
 	options: [
-		{ name: 'File', value: 'file', description: 'Files of the item, such as a PDF' },
-		{ name: 'Image', value: 'image', description: 'Pictures to look at' },
-		{ name: 'Text', value: 'text' },
+		{ name: 'Text', value: 'text', description: 'A text alone' },
+		{ name: 'Image', value: 'image', description: 'Images to look at, with a text or without' },
+		{ name: 'File', value: 'file', description: 'Files, such as a PDF, with a text or without' },
 	],
 	default: 'text',
 	description: 'What the message holds',
 };
 
 const textField: INodeProperties = {
-	displayName: 'Text',
+	displayName: 'Prompt',
 	name: 'text',
 	type: 'string',
 	typeOptions: { rows: 3 },
 	default: '',
 	placeholder: 'e.g. What is in this picture?',
-	description: 'What is said; beside an image or a file it may stay empty',
+	description:
+		'The text of the message. It may stay empty if the message holds an image or a file.',
 };
 
 const imageSourceField: INodeProperties = {
@@ -71,7 +72,7 @@ const imageBinaryField: INodeProperties = {
 	type: 'string',
 	default: 'data',
 	placeholder: 'e.g. data, data_1',
-	hint: 'The name of the input binary field; separate several by commas',
+	hint: 'The name of the input binary field with the image; separate several by commas',
 	displayOptions: { show: { type: ['image'], imageSource: ['binary'] } },
 };
 
@@ -81,7 +82,7 @@ const imageUrlField: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. https://example.com/photo.png',
-	description: 'Address from which the gateway fetches the image, or a data URL',
+	description: 'The URL from which the gateway fetches the image, or a data URL',
 	displayOptions: { show: { type: ['image'], imageSource: ['url'] } },
 };
 
@@ -91,7 +92,7 @@ const detailField: INodeProperties = {
 	type: 'options',
 	options: [
 		{ name: 'Automatic', value: 'auto' },
-		{ name: 'High', value: 'high', description: 'Sees more, and costs more' },
+		{ name: 'High', value: 'high', description: 'The model sees more, and costs more' },
 		{ name: 'Low', value: 'low' },
 	],
 	default: 'auto',
@@ -105,26 +106,26 @@ const fileBinaryField: INodeProperties = {
 	type: 'string',
 	default: 'data',
 	placeholder: 'e.g. data',
-	hint: 'The name of the input binary field; separate several by commas',
+	hint: 'The name of the input binary field with the file; separate several by commas',
 	displayOptions: { show: { type: ['file'] } },
 };
 
-/** The field for messages: sortable rows of a role and what it says. */
+/** The field for messages: sortable rows, their fields in the order of n8n's OpenAI node. */
 export const messageRows: INodeProperties = {
 	displayName: 'Messages',
 	name: 'messages',
 	type: 'fixedCollection',
 	typeOptions: { multipleValues: true, sortable: true },
 	placeholder: 'Add message',
-	default: { message: [{ role: 'user', type: 'text', text: '' }] },
+	default: { message: [{ type: 'text', role: 'user', text: '' }] },
 	description: 'The conversation that the model should answer to, in order',
 	options: [
 		{
 			displayName: 'Message',
 			name: 'message',
 			values: [
+				typeField,
 				roleField,
-				contentField,
 				textField,
 				imageSourceField,
 				imageBinaryField,
@@ -158,11 +159,11 @@ export async function readMessages(item: ItemScope): Promise<Message[]> {
 
 async function readMessage(item: ItemScope, row: IDataObject, name: string): Promise<Message> {
 	const role = (textParameter(row.role, `${name}: Role`) ?? 'user') as Role;
-	const text = textParameter(row.text, `${name}: Text`) ?? '';
-	const type = textParameter(row.type, `${name}: Content`);
+	const text = textParameter(row.text, `${name}: Prompt`) ?? '';
+	const type = textParameter(row.type, `${name}: Type`);
 	if (type !== 'image' && type !== 'file') {
 		if (text.trim() === '') {
-			throw new ValidationError(name, 'is empty', 'Enter its text, or remove the message.');
+			throw new ValidationError(name, 'is empty', 'Enter its prompt, or remove the message.');
 		}
 		return { role, content: text };
 	}
@@ -170,7 +171,7 @@ async function readMessage(item: ItemScope, row: IDataObject, name: string): Pro
 		throw new ValidationError(
 			name,
 			`has the role ${role} and ${type === 'image' ? 'an image' : 'a file'}`,
-			'Only a user’s message can hold images and files. Set its role to User.',
+			'Only a user’s message can hold images and files. Set Role to User.',
 		);
 	}
 	const parts =
@@ -195,7 +196,7 @@ async function imageParts(item: ItemScope, row: IDataObject, name: string): Prom
 			throw new ValidationError(
 				field,
 				`"${referenceName(reference)}" is not an image but ${file.mimeType}`,
-				'Set the message’s content to File for other files, or choose a field with an image.',
+				'Set Type to File for other files, or choose a field with an image.',
 			);
 		}
 		parts.push(part(await dataUrl(file)));

@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { parseToolChoice } from '../../../shared/api/responses/tool-choice';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
-import { defineOption, textOption, type Option } from '../../../shared/n8n/fields/define-option';
-import { extraBodyOption } from '../../../shared/n8n/fields/options';
+import { defineOption, textOption } from '../../../shared/n8n/fields/define-option';
+import { extraBodyOption, type Listed } from '../../../shared/n8n/fields/options';
 import {
 	jsonListParameter,
 	jsonParameter,
@@ -13,21 +13,7 @@ import {
 import { readBuiltInTools } from '../../../shared/n8n/fields/built-in-tools';
 import { formatOption } from '../../../shared/n8n/fields/output-format';
 import { promptConfigField, readPromptConfig } from './prompt-config';
-import {
-	includeOption,
-	maxOutputTokensOption,
-	metadataOption,
-	promptCacheKeyOption,
-	readModelFields,
-	reasoningEffortOption,
-	reasoningSummaryOption,
-	safetyIdentifierOption,
-	serviceTierOption,
-	storeOption,
-	temperatureOption,
-	topPOption,
-	verbosityOption,
-} from '../../../shared/n8n/fields/response-options';
+import { readModelFields } from '../../../shared/n8n/fields/response-options';
 import { textParameter } from '../../../shared/n8n/fields/text';
 
 /** A field of its own, not an option. */
@@ -115,46 +101,39 @@ const toolChoice = defineOption(
 
 const extraBody = extraBodyOption('{ "user": "42" }');
 
-/** The options that become fields of the request's body. */
-export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
+const parallelToolCalls: INodeProperties = {
+	displayName: 'Parallel Tool Calls',
+	name: 'parallelToolCalls',
+	type: 'boolean',
+	default: true,
+	description: 'Whether the model may call several tools at once',
+};
+
+const tools: INodeProperties = {
+	displayName: 'Tools (JSON)',
+	name: 'tools',
+	type: 'json',
+	typeOptions: { rows: 6 },
+	default: '[]',
+	placeholder: '[{ "type": "web_search" }]',
+	description: 'A list of tools that the model may use. Support depends on the model.',
+};
+
+/** The options of its own that become fields of the request's body. */
+export const bodyOptions: Listed[] = [
 	conversationId,
-	includeOption,
-	maxOutputTokensOption,
-	metadataOption,
 	maxToolCallsOption,
 	outputFormatOption,
-	{
-		displayName: 'Parallel Tool Calls',
-		name: 'parallelToolCalls',
-		type: 'boolean',
-		default: true,
-		description: 'Whether the model may call several tools at once',
-	},
+	parallelToolCalls,
 	previousResponseId,
 	promptConfigField,
-	promptCacheKeyOption,
-	reasoningEffortOption,
-	reasoningSummaryOption,
-	safetyIdentifierOption,
-	serviceTierOption,
-	storeOption,
-	temperatureOption,
 	toolChoice,
-	{
-		displayName: 'Tools (JSON)',
-		name: 'tools',
-		type: 'json',
-		typeOptions: { rows: 6 },
-		default: '[]',
-		placeholder: '[{ "type": "web_search" }]',
-		description: 'A list of tools that the model may use. Support depends on the model.',
-	},
+	tools,
 	topLogprobs,
-	topPOption,
-	truncation,
-	verbosityOption,
-	extraBody,
 ];
+
+/** The same of the advanced options. */
+export const advancedBodyOptions: Listed[] = [extraBody, truncation];
 
 /**
  * The body fields that were set, each under the gateway's name, and the extra body last.
@@ -162,7 +141,7 @@ export const requestBodyOptions: Array<INodeProperties | Option<unknown>> = [
  */
 export function readBodyFields({ options, parameter }: ItemScope): Record<string, unknown> {
 	const builtIn = readBuiltInTools(parameter('builtInTools')) ?? [];
-	const tools = [...builtIn, ...(jsonListParameter(options.tools, 'Tools') ?? [])];
+	const allTools = [...builtIn, ...(jsonListParameter(options.tools, 'Tools') ?? [])];
 	return withExtraBody(
 		omitUndefined({
 			...readModelFields(options, outputFormatOption.read(options)),
@@ -173,7 +152,7 @@ export function readBodyFields({ options, parameter }: ItemScope): Record<string
 			previous_response_id: previousResponseId.read(options),
 			prompt: readPromptConfig(options.promptConfig),
 			tool_choice: toolChoice.read(options),
-			tools: tools.length > 0 ? tools : undefined,
+			tools: allTools.length > 0 ? allTools : undefined,
 			top_logprobs: topLogprobs.read(options),
 			truncation: truncation.read(options),
 		}),

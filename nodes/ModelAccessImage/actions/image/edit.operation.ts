@@ -11,7 +11,6 @@ import {
 import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
-import { optionsCollection } from '../../../shared/n8n/fields/options';
 import { IMAGE_TOOL_FIELDS, readSubmitSettings } from '../../fields';
 import { readScope } from '../../scope';
 import { submitAndDeliver, type Submission } from '../../submit';
@@ -28,13 +27,15 @@ export const edit: Operation = {
 	action: 'Edit an image',
 	description: 'Change images by a text and get the results as files',
 	unit: 'image',
+	toolDescription:
+		'Edits images as a text prompt says. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). Without image_url, the image is not done yet.',
 	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		modelPicker,
 		promptField('e.g. Replace the sky by a starry night', 'What to change in the image'),
 		sourceImagesField,
 		...submitFields,
-		optionsCollection(
+		...submitOptions(
 			{
 				displayName: MASK_FIELD,
 				name: 'maskBinaryPropertyName',
@@ -42,7 +43,7 @@ export const edit: Operation = {
 				default: '',
 				placeholder: 'e.g. mask',
 				description:
-					'Name of the input binary field with a mask, for images that are binary files: a PNG whose transparent parts are edited',
+					'The name of the input binary field with the mask, if the images are binary files. The model edits where the PNG is transparent.',
 			},
 			{
 				displayName: MASK_URL,
@@ -51,9 +52,8 @@ export const edit: Operation = {
 				default: '',
 				placeholder: 'e.g. https://example.com/mask.png',
 				description:
-					'Address of a mask, for images that are URLs: a PNG whose transparent parts are edited',
+					'The URL of the mask, if the images are URLs. The model edits where the PNG is transparent.',
 			},
-			...submitOptions,
 		),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {

@@ -1,18 +1,23 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { checkImageRequest, type ImageRequest } from '../../../shared/api/images/image-request';
-import { defineOption, textOption, type Option } from '../../../shared/n8n/fields/define-option';
+import { defineOption, textOption } from '../../../shared/n8n/fields/define-option';
 import { readModel } from '../../../shared/n8n/fields/model-picker';
 import { readPrompt } from '../../../shared/n8n/fields/prompt';
-import { concurrencyOption, extraBodyOption } from '../../../shared/n8n/fields/options';
+import {
+	extraBodyOption,
+	hideIf,
+	optionFields,
+	type Listed,
+} from '../../../shared/n8n/fields/options';
 import { omitUndefined, optionalNumber } from '../../../shared/n8n/fields/parameters';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 import {
-	binaryPropertyField,
-	downloadImagesField,
-	fileOptions,
+	downloadOptions,
+	fileNameOption,
+	maxWaitOption,
+	pollOptions,
 	requestOptions,
 	simplifyField,
-	waitOptions,
 } from '../../fields';
 
 const numberOfImages = defineOption(
@@ -22,7 +27,7 @@ const numberOfImages = defineOption(
 		type: 'number',
 		typeOptions: { minValue: 1 },
 		default: 1,
-		description: 'How many images to make. Each becomes an item of its own, and each is charged.',
+		description: 'How many images to make. Each becomes an item of its own, and you pay for each.',
 	},
 	(value, field) => optionalNumber(value, { field, min: 1, whole: true }),
 );
@@ -37,7 +42,7 @@ const background = textOption({
 		{ name: 'Transparent', value: 'transparent' },
 	],
 	default: 'auto',
-	description: 'Whether the image may be see-through. Support depends on the model.',
+	description: 'Whether the background is transparent. Support depends on the model.',
 });
 
 const outputFormat = textOption({
@@ -50,7 +55,7 @@ const outputFormat = textOption({
 		{ name: 'WebP', value: 'webp' },
 	],
 	default: 'png',
-	description: 'The file format to ask for. Support depends on the model.',
+	description: 'The format of the image file. Support depends on the model.',
 });
 
 const quality = textOption({
@@ -64,7 +69,8 @@ const quality = textOption({
 		{ name: 'Medium', value: 'medium' },
 	],
 	default: 'auto',
-	description: 'How much work goes into the image. Support depends on the model.',
+	description:
+		'How good the image should be: a better one costs more. Support depends on the model.',
 });
 
 const size = textOption({
@@ -79,16 +85,12 @@ const size = textOption({
 	],
 	default: 'auto',
 	description:
-		'Width x height in pixels. For any other size switch to Expression and enter it, such as 1280x720. Which sizes work depends on the model.',
+		'Width x height in pixels. For another size, switch to Expression and enter it, such as 1280x720. Support depends on the model.',
 });
 
 const extraBody = extraBodyOption('{ "style": "vivid" }');
 
-/** A field that only counts when the node waits for the image. */
-const whenWaiting = (field: INodeProperties): INodeProperties => ({
-	...field,
-	displayOptions: { show: { ...field.displayOptions?.show, waitForCompletion: [true] } },
-});
+const NOT_WAITING = { '/waitForCompletion': [false] };
 
 /** The fields behind the prompt, of each operation that submits. */
 export const submitFields: INodeProperties[] = [
@@ -98,26 +100,34 @@ export const submitFields: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether to wait until the image is done. If off, the item holds the task, which Task → Wait can collect later; a task that the gateway refuses afterwards is not submitted again.',
+			'Whether to wait until the image is done. If off, the item holds the task, and Task → Wait can collect it later.',
 	},
-	whenWaiting(simplifyField),
-	whenWaiting(downloadImagesField),
-	whenWaiting(binaryPropertyField),
+	{ ...simplifyField, displayOptions: { show: { waitForCompletion: [true] } } },
 ];
 
-/** The options of each operation that submits. */
-export const submitOptions: Array<INodeProperties | Option<unknown>> = [
-	background,
-	numberOfImages,
-	outputFormat,
-	quality,
-	size,
-	extraBody,
-	...fileOptions,
-	...waitOptions,
-	...requestOptions,
-	concurrencyOption,
-];
+/**
+ * The options of each operation that submits.
+ * @param own options of one operation
+ */
+export function submitOptions(...own: Listed[]): INodeProperties[] {
+	return optionFields({
+		options: [
+			background,
+			hideIf(fileNameOption, NOT_WAITING),
+			numberOfImages,
+			outputFormat,
+			quality,
+			size,
+			...own,
+		],
+		advanced: [
+			...[...downloadOptions, ...pollOptions].map((option) => hideIf(option, NOT_WAITING)),
+			extraBody,
+			maxWaitOption,
+			...requestOptions,
+		],
+	});
+}
 
 /**
  * Reads the fields that both operations submit. Only what was set is sent; the extra body is merged

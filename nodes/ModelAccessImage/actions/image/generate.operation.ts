@@ -2,7 +2,6 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
-import { optionsCollection } from '../../../shared/n8n/fields/options';
 import { IMAGE_TOOL_FIELDS, readSubmitSettings } from '../../fields';
 import { readScope } from '../../scope';
 import { submitAndDeliver } from '../../submit';
@@ -15,12 +14,14 @@ export const generate: Operation = {
 	action: 'Generate an image',
 	description: 'Create images from a text and get them as files',
 	unit: 'image',
+	toolDescription:
+		'Generates an image from a text prompt. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). Without image_url, the image is not done yet.',
 	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		modelPicker,
 		promptField('e.g. A lighthouse at dusk, watercolor', 'What the image should show'),
 		...submitFields,
-		optionsCollection(...submitOptions),
+		...submitOptions(),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const settings = readSubmitSettings(item);

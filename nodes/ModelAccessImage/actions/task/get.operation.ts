@@ -2,13 +2,12 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { pollImageTask } from '../../../shared/api/images/poll-task';
 import { hasImages } from '../../../shared/api/images/task';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
-import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';
+import { optionFields } from '../../../shared/n8n/fields/options';
 import { downloadImages } from '../../download';
 import {
 	IMAGE_TOOL_FIELDS,
-	binaryPropertyField,
-	downloadImagesField,
-	fileOptions,
+	downloadOptions,
+	fileNameOption,
 	readFileSettings,
 	requestOptions,
 	simplifyField,
@@ -24,13 +23,16 @@ export const get: Operation = {
 	action: 'Get a task',
 	description: 'Look at an image task once, and get its images if they are done',
 	unit: 'task',
+	toolDescription:
+		'Looks at an image task once, by its task ID. Returns its status (status) and, if the image is done, the URL of the image (image_url).',
 	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		taskIdField,
 		simplifyField,
-		downloadImagesField,
-		binaryPropertyField,
-		optionsCollection(...fileOptions, ...requestOptions, concurrencyOption),
+		...optionFields({
+			options: [fileNameOption],
+			advanced: [...downloadOptions, ...requestOptions],
+		}),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const taskId = readTaskId(item);

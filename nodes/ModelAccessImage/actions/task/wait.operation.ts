@@ -1,16 +1,16 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
-import { concurrencyOption, optionsCollection } from '../../../shared/n8n/fields/options';
+import { optionFields } from '../../../shared/n8n/fields/options';
 import {
 	IMAGE_TOOL_FIELDS,
-	binaryPropertyField,
-	downloadImagesField,
-	fileOptions,
+	downloadOptions,
+	fileNameOption,
+	maxWaitOption,
+	pollOptions,
 	readFileSettings,
 	readWaitSettings,
 	requestOptions,
 	simplifyField,
-	waitOptions,
 } from '../../fields';
 import { downloadImages } from '../../download';
 import { readScope, type ImageScope } from '../../scope';
@@ -24,13 +24,16 @@ export const wait: Operation = {
 	action: 'Wait for a task',
 	description: 'Wait until an image task is done and get its images',
 	unit: 'task',
+	toolDescription:
+		'Waits until an image task is done, by its task ID. Returns the URL of the image (image_url) and when the URL expires (expires_at).',
 	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		taskIdField,
 		simplifyField,
-		downloadImagesField,
-		binaryPropertyField,
-		optionsCollection(...fileOptions, ...waitOptions, ...requestOptions, concurrencyOption),
+		...optionFields({
+			options: [fileNameOption],
+			advanced: [...downloadOptions, maxWaitOption, ...pollOptions, ...requestOptions],
+		}),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const taskId = readTaskId(item);

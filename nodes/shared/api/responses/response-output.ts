@@ -3,24 +3,24 @@ import type { CreatedResponse } from './created-response';
 import type { ModelResponse } from '../schemas';
 import { parseStructured } from './structured-output';
 
-/** The simplified form of a response: what most workflows go on with. */
+/** The simplified form of a response, what was asked for first: so the columns of a table begin. */
 export interface SimplifiedResponse extends Record<string, unknown> {
-	id: string;
-	status: string;
-	model?: string;
 	/** All text of all message items. */
 	text: string;
-	/** What the model said in place of an answer that it would not give. */
-	refusal?: string;
 	/** The text parsed, where JSON was asked for. */
 	parsed?: unknown;
 	tool_calls?: ToolCall[];
+	/** What the model said in place of an answer that it would not give. */
+	refusal?: string;
+	citations?: Array<Record<string, unknown>>;
 	/** Summaries of what the model thought. */
 	reasoning?: string[];
-	citations?: Array<Record<string, unknown>>;
+	status: string;
 	/** Why the model stopped early. */
 	incomplete_details?: unknown;
+	model?: string;
 	usage: unknown;
+	id: string;
 	request_id?: string;
 	client_request_id?: string;
 }
@@ -54,17 +54,17 @@ export function simplifyResponse(
 	const calls = response.output.flatMap(getToolCalls);
 	const parsed = text === '' ? undefined : parseStructured(created, text, asked);
 	return {
-		id: response.id,
-		status: response.status,
-		...(response.model !== undefined && { model: response.model }),
 		text,
-		...(refusal !== '' && { refusal }),
 		...(parsed !== undefined && { parsed }),
 		...(calls.length > 0 && { tool_calls: calls }),
-		...(reasoning.length > 0 && { reasoning }),
+		...(refusal !== '' && { refusal }),
 		...(citations.length > 0 && { citations }),
+		...(reasoning.length > 0 && { reasoning }),
+		status: response.status,
 		...(response.incomplete_details ? { incomplete_details: response.incomplete_details } : {}),
+		...(response.model !== undefined && { model: response.model }),
 		usage: response.usage ?? null,
+		id: response.id,
 		...(requestId !== undefined && { request_id: requestId }),
 		...(clientRequestId !== undefined && { client_request_id: clientRequestId }),
 	};

@@ -1,14 +1,34 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IDisplayOptions,
+	IExecuteFunctions,
+	INodeProperties,
+} from 'n8n-workflow';
 import { defineOption, numberOption, secondsOption, type Option } from './define-option';
 import { jsonObjectParameter } from './parameters';
 
-/** The `options` collection of an operation; its entries show up sorted by name, as n8n wants. */
-export function optionsCollection(
-	...options: Array<INodeProperties | Option<unknown>>
-): INodeProperties {
+/** An entry of a collection. */
+export type Listed = INodeProperties | Option<unknown>;
+
+/** The options of an operation. A name stands in one of the collections only. */
+export interface Collections {
+	/** What the model makes. */
+	options: Listed[];
+	/** How it is carried: waiting, sending again, files, and what the gateway keeps. */
+	advanced?: Listed[];
+}
+
+/** The collections of an operation; their entries show up sorted by name, as n8n wants. */
+export function optionFields({ options, advanced = [] }: Collections): INodeProperties[] {
+	const fields = [collection('Options', 'options', options)];
+	if (advanced.length > 0) fields.push(collection('Advanced', 'advanced', advanced));
+	return fields;
+}
+
+function collection(displayName: string, name: string, options: Listed[]): INodeProperties {
 	return {
-		displayName: 'Options',
-		name: 'options',
+		displayName,
+		name,
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
@@ -18,13 +38,39 @@ export function optionsCollection(
 	};
 }
 
+type Hide = NonNullable<IDisplayOptions['hide']>;
+
+/**
+ * The same option; it is not offered if one of these fields has one of these values, and n8n drops
+ * its value then. `show` would fail for a neighbor in the collection that is not set.
+ */
+export function hideIf<T extends Option<unknown>>(option: T, hide: Hide): T {
+	const { displayOptions } = option.field;
+	return {
+		...option,
+		field: {
+			...option.field,
+			displayOptions: { ...displayOptions, hide: { ...displayOptions?.hide, ...hide } },
+		},
+	};
+}
+
+/** The options of an item by name, whichever collection holds them. */
+export function readOptions(
+	context: Pick<IExecuteFunctions, 'getNodeParameter'>,
+	index: number,
+): IDataObject {
+	const read = (name: string) => context.getNodeParameter(name, index, {}) as IDataObject;
+	return { ...read('advanced'), ...read('options') };
+}
+
 export const concurrencyOption = numberOption(
 	{
 		displayName: 'Concurrency',
 		name: 'concurrency',
 		default: 4,
 		description:
-			'How many items are worked on side by side. One number for all items: that of the first one counts.',
+			'How many items the node works on at the same time. The value of the first item counts for all.',
 	},
 	{ min: 1, whole: true },
 );
@@ -36,7 +82,7 @@ export const maxRetriesOption = numberOption(
 		typeOptions: { minValue: 0 },
 		default: 3,
 		description:
-			'How often a request is sent again where that cannot be charged twice: when the gateway asks to slow down, is overloaded, or could not be reached',
+			'How often to send a request again if the gateway is overloaded or out of reach. The node never risks paying twice.',
 	},
 	{ min: 0, whole: true },
 );
@@ -65,7 +111,7 @@ export function extraBodyOption(example: string): Option<Record<string, unknown>
 			default: '{}',
 			placeholder: example,
 			description:
-				'Fields to add to the request’s body, as a JSON object. They are merged last and win over the fields above.',
+				'Fields to add to the request’s body, as a JSON object. They override the fields above.',
 		},
 		jsonObjectParameter,
 	);

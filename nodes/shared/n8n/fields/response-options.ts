@@ -1,11 +1,11 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import type { RequestBounds } from '../http/client';
 import { defineOption, secondsOption, textOption } from './define-option';
-import { maxRetriesOption, timeoutOption } from './options';
+import { maxRetriesOption, timeoutOption, type Listed } from './options';
 import { jsonObjectParameter, omitUndefined, optionalNumber } from './parameters';
 import { textList } from './text';
 
-export const maxOutputTokensOption: INodeProperties = {
+const maxOutputTokensOption: INodeProperties = {
 	displayName: 'Max Output Tokens',
 	name: 'maxOutputTokens',
 	type: 'number',
@@ -14,7 +14,7 @@ export const maxOutputTokensOption: INodeProperties = {
 	description: 'How long the answer may become. Thinking counts as well.',
 };
 
-export const reasoningEffortOption = textOption({
+const reasoningEffortOption = textOption({
 	displayName: 'Reasoning Effort',
 	name: 'reasoningEffort',
 	type: 'options',
@@ -30,7 +30,7 @@ export const reasoningEffortOption = textOption({
 	description: 'How much the model thinks before it answers. Support depends on the model.',
 });
 
-export const reasoningSummaryOption = textOption({
+const reasoningSummaryOption = textOption({
 	displayName: 'Reasoning Summary',
 	name: 'reasoningSummary',
 	type: 'options',
@@ -43,7 +43,7 @@ export const reasoningSummaryOption = textOption({
 	description: 'Whether and how the model sums up what it thought',
 });
 
-export const serviceTierOption = textOption({
+const serviceTierOption = textOption({
 	displayName: 'Service Tier',
 	name: 'serviceTier',
 	type: 'options',
@@ -57,7 +57,7 @@ export const serviceTierOption = textOption({
 	description: 'How urgently the request is worked on, and priced',
 });
 
-export const storeOption: INodeProperties = {
+const storeOption: INodeProperties = {
 	displayName: 'Store',
 	name: 'store',
 	type: 'boolean',
@@ -65,7 +65,7 @@ export const storeOption: INodeProperties = {
 	description: 'Whether the gateway keeps the response. Sent only when this option is added.',
 };
 
-export const temperatureOption: INodeProperties = {
+const temperatureOption: INodeProperties = {
 	displayName: 'Temperature',
 	name: 'temperature',
 	type: 'number',
@@ -74,7 +74,7 @@ export const temperatureOption: INodeProperties = {
 	description: 'How freely the model chooses its words: 0 is strict, higher is freer',
 };
 
-export const topPOption: INodeProperties = {
+const topPOption: INodeProperties = {
 	displayName: 'Top P',
 	name: 'topP',
 	type: 'number',
@@ -83,7 +83,7 @@ export const topPOption: INodeProperties = {
 	description: 'How many of the likeliest words are considered, from 0 to 1',
 };
 
-export const promptCacheKeyOption = textOption({
+const promptCacheKeyOption = textOption({
 	displayName: 'Prompt Cache Key',
 	name: 'promptCacheKey',
 	type: 'string',
@@ -92,7 +92,7 @@ export const promptCacheKeyOption = textOption({
 	description: 'Requests with the same key share a cache, which makes repeated beginnings cheaper',
 });
 
-export const safetyIdentifierOption = textOption({
+const safetyIdentifierOption = textOption({
 	displayName: 'Safety Identifier',
 	name: 'safetyIdentifier',
 	type: 'string',
@@ -101,7 +101,7 @@ export const safetyIdentifierOption = textOption({
 	description: 'Tells users apart where the provider looks for abuse',
 });
 
-export const verbosityOption = textOption({
+const verbosityOption = textOption({
 	displayName: 'Verbosity',
 	name: 'verbosity',
 	type: 'options',
@@ -114,7 +114,7 @@ export const verbosityOption = textOption({
 	description: 'How much the model says. Support depends on the model.',
 });
 
-export const includeOption = defineOption(
+const includeOption = defineOption(
 	{
 		displayName: 'Include',
 		name: 'include',
@@ -126,7 +126,7 @@ export const includeOption = defineOption(
 	textList,
 );
 
-export const metadataOption = defineOption(
+const metadataOption = defineOption(
 	{
 		displayName: 'Metadata (JSON)',
 		name: 'metadata',
@@ -174,17 +174,36 @@ export function readModelFields(
 	});
 }
 
-export const responseTimeoutOption = timeoutOption(
-	300,
-	'How long to wait for the answer to one request',
-);
+const responseTimeoutOption = timeoutOption(300, 'How long to wait for the answer to one request');
 
 export const idleTimeoutOption = secondsOption({
 	displayName: 'Idle Timeout (Seconds)',
 	name: 'idleTimeout',
 	default: 60,
-	description: 'How long a stream may be silent before it is given up',
+	description: 'How long a stream may be silent before the node gives it up',
 });
+
+/** The options of everything that asks for an answer. */
+export const answerOptions: Listed[] = [
+	maxOutputTokensOption,
+	reasoningEffortOption,
+	reasoningSummaryOption,
+	temperatureOption,
+	topPOption,
+	verbosityOption,
+];
+
+/** The advanced options of everything that asks for an answer. */
+export const carriageOptions: Listed[] = [
+	includeOption,
+	maxRetriesOption,
+	metadataOption,
+	promptCacheKeyOption,
+	responseTimeoutOption,
+	safetyIdentifierOption,
+	serviceTierOption,
+	storeOption,
+];
 
 /** What bounds requests for responses; an answer has as long as one request. */
 export function readResponseBounds(options: IDataObject): RequestBounds {

@@ -35,7 +35,7 @@ export interface ItemScope {
 	/** Position of the item in the input. */
 	index: number;
 	connection: Connection;
-	/** The node's `options` for this item. */
+	/** The options for this item by name, of both collections. */
 	options: IDataObject;
 	/** A parameter's value for this item; a resource locator's is its ID. */
 	parameter(name: string): unknown;
@@ -67,6 +67,8 @@ export interface Operation {
 	description: string;
 	/** What one request of it asks for, as a word for messages: `image`, `answer`. */
 	unit: string;
+	/** What an agent's model reads of it by default: what it does, and what it gives back. */
+	toolDescription: string;
 	/** The output fields that an agent gets, unless the node is to return raw data. */
 	toolFields: string[];
 	/** Its fields, without `displayOptions` for resource and operation. */
@@ -115,8 +117,8 @@ export function resourceProperties(resources: Resource[]): INodeProperties[] {
 			}),
 		),
 		...resources.flatMap(({ value: resource, operations }) =>
-			operations.flatMap(({ value: operation, properties }) =>
-				properties.map((property) => ({
+			operations.flatMap(({ value: operation, toolDescription, properties }) =>
+				[toolDescriptionField(toolDescription), ...properties].map((property) => ({
 					...property,
 					displayOptions: {
 						...property.displayOptions,
@@ -131,6 +133,21 @@ export function resourceProperties(resources: Resource[]): INodeProperties[] {
 		),
 	];
 }
+
+/**
+ * The description of the tool. n8n adds its own fields ("Generate an image in Model Access Image")
+ * to nodes that have no field of this name.
+ */
+const toolDescriptionField = (toolDescription: string): INodeProperties => ({
+	displayName: 'Tool Description',
+	name: 'toolDescription',
+	type: 'string',
+	typeOptions: { rows: 3 },
+	required: true,
+	default: toolDescription,
+	description: 'What the agent’s model reads about this tool, to know when to call it',
+	displayOptions: { show: { '@tool': [true] } },
+});
 
 /**
  * The expression of what the canvas shows below a node's name. Its keys are flat: n8n takes the end

@@ -1,9 +1,4 @@
-import {
-	NodeOperationError,
-	type IDataObject,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-} from 'n8n-workflow';
+import { NodeOperationError, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import pLimit from 'p-limit';
 import { shorten } from '../../api/errors/shorten';
 import type { Clock } from '../../api/http/clock';
@@ -12,7 +7,7 @@ import type { Client } from '../../api/http/request';
 import { n8nClock } from '../clock';
 import { explainEmpty } from '../fields/empty-expression';
 import { getOptionNames } from '../fields/option-names';
-import { concurrencyOption } from '../fields/options';
+import { concurrencyOption, readOptions } from '../fields/options';
 import { createClient } from '../http/client';
 import { connect, type Connection } from '../http/connection';
 import { forAgent } from './agent-tool';
@@ -100,7 +95,7 @@ async function runItems(
 }
 
 function readConcurrency(context: IExecuteFunctions): number {
-	const concurrency = context.getNodeParameter('options.concurrency', 0, '');
+	const concurrency = context.getNodeParameter('advanced.concurrency', 0, '');
 	return concurrencyOption.read({ concurrency });
 }
 
@@ -125,7 +120,7 @@ function itemScope(
 		context,
 		index,
 		connection,
-		options: context.getNodeParameter('options', index, {}) as IDataObject,
+		options: readOptions(context, index),
 		parameter: (name) => context.getNodeParameter(name, index, undefined, { extractValue: true }),
 		client: (bounds) => ({
 			...createClient(connection, bounds, {

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
-import { encodePicture, type Pixels } from './png';
+import { encodePng, type Pixels } from './png';
 
-/** A picture that an edit starts from, small: at most {@link SOURCE_SIDE} pixels a side. */
-export type PictureSource = Pixels;
+/** An image that an edit starts from, small: at most {@link SOURCE_SIDE} pixels a side. */
+export type ImageSource = Pixels;
 
-/** What a picture is drawn from. The same spec always gives the same file. */
-export interface PictureSpec {
+/** What an image is drawn from. The same spec always gives the same file. */
+export interface ImageSpec {
 	prompt: string;
-	/** Which of the `n` pictures of a task. */
+	/** Which of the `n` images of a task. */
 	index: number;
 	width: number;
 	height: number;
-	sources?: PictureSource[];
+	sources?: ImageSource[];
 	/** Where it is transparent, an edit shows the new scene; elsewhere it keeps the source. */
-	mask?: PictureSource;
+	mask?: ImageSource;
 }
 
 const SOURCE_SIDE = 256;
@@ -28,16 +28,16 @@ type Color = readonly [number, number, number];
  * transparent.
  * @returns a PNG whose description is the prompt
  */
-export function drawPicture(spec: PictureSpec): Buffer {
+export function drawImage(spec: ImageSpec): Buffer {
 	const { width, height } = spec;
 	const data = Buffer.allocUnsafe(width * height * 3);
 	drawScene(data, spec);
 	if (spec.sources?.length) layIn(data, spec, spec.sources);
-	return encodePicture({ width, height, data }, spec.prompt);
+	return encodePng({ width, height, data }, spec.prompt);
 }
 
 /** A source from decoded pixels. */
-export function sourceFromPixels({ width, height, data }: Pixels): PictureSource {
+export function sourceFromPixels({ width, height, data }: Pixels): ImageSource {
 	const scale = Math.max(1, Math.max(width, height) / SOURCE_SIDE);
 	const small = {
 		width: Math.max(1, Math.floor(width / scale)),
@@ -54,12 +54,12 @@ export function sourceFromPixels({ width, height, data }: Pixels): PictureSource
 }
 
 /** A source of one colour for files that are not decoded: the colour is the file's hash. */
-export function sourceFromSeed(seed: string | Buffer): PictureSource {
+export function sourceFromSeed(seed: string | Buffer): ImageSource {
 	const [red = 0, green = 0, blue = 0] = createHash('sha256').update(seed).digest();
 	return { width: 1, height: 1, data: Uint8Array.of(red, green, blue, 255) };
 }
 
-function drawScene(data: Buffer, { prompt, index, width, height }: PictureSpec) {
+function drawScene(data: Buffer, { prompt, index, width, height }: ImageSpec) {
 	const random = chance(`${index}:${prompt}`);
 	const hue = random() * 360;
 	const top = hsl(hue, 0.55, 0.22 + random() * 0.2);
@@ -110,7 +110,7 @@ function drawScene(data: Buffer, { prompt, index, width, height }: PictureSpec) 
 }
 
 /** Lays the sources of an edit, side by side, into the scene. */
-function layIn(data: Buffer, spec: PictureSpec, sources: PictureSource[]) {
+function layIn(data: Buffer, spec: ImageSpec, sources: ImageSource[]) {
 	const { width, height, mask } = spec;
 	const frameX = mask ? 0 : Math.floor(width * FRAME);
 	const frameY = mask ? 0 : Math.floor(height * FRAME);
@@ -133,10 +133,10 @@ function layIn(data: Buffer, spec: PictureSpec, sources: PictureSource[]) {
 	}
 }
 
-const offsetAt = ({ width, height }: PictureSource, x: number, y: number) =>
+const offsetAt = ({ width, height }: ImageSource, x: number, y: number) =>
 	(Math.floor(y * height) * width + Math.floor(x * width)) * 4;
 
-const alphaAt = (mask: PictureSource, x: number, y: number) =>
+const alphaAt = (mask: ImageSource, x: number, y: number) =>
 	mask.data[offsetAt(mask, x, y) + 3] ?? 255;
 
 /** Numbers from 0 to 1 that a text decides. */

@@ -16,7 +16,7 @@ export interface Pixels {
  * Encodes pixels of three bytes each as PNG, quickly, and writes a text into the file.
  * @param description kept in an iTXt chunk, see {@link descriptionOf}
  */
-export function encodePicture(
+export function encodePng(
 	{ width, height, data }: { width: number; height: number; data: Buffer },
 	description: string,
 ): Buffer {
@@ -37,7 +37,7 @@ export function encodePicture(
 }
 
 /** Decodes a PNG; `undefined` where it is none or is damaged. */
-export function decodePicture(bytes: Buffer): Pixels | undefined {
+export function decodePng(bytes: Buffer): Pixels | undefined {
 	try {
 		return PNG.sync.read(bytes);
 	} catch {
@@ -45,7 +45,7 @@ export function decodePicture(bytes: Buffer): Pixels | undefined {
 	}
 }
 
-/** The text that {@link encodePicture} wrote into a file. */
+/** The text that {@link encodePng} wrote into a file. */
 export function descriptionOf(png: Buffer): string | undefined {
 	const start = Buffer.from(`${KEYWORD}\0\0\0\0\0`, 'latin1');
 	for (const { type, data } of chunks(png)) {
@@ -60,8 +60,8 @@ export function descriptionOf(png: Buffer): string | undefined {
  * Whether a file is a whole PNG that the gateway drew from this prompt.
  * @param prompt the prompt of the image task
  */
-export const pictureBelongsTo = (prompt: string, png: Buffer): boolean =>
-	decodePicture(png) !== undefined && descriptionOf(png) === prompt;
+export const imageBelongsTo = (prompt: string, png: Buffer): boolean =>
+	decodePng(png) !== undefined && descriptionOf(png) === prompt;
 
 /** What a file is, by its first bytes. */
 export function mimeTypeOf(bytes: Buffer): string | undefined {

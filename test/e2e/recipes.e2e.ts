@@ -1,0 +1,288 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { IDataObject } from 'n8n-workflow';
+import { drawImage, errorReply, imageBelongsTo, type FormRecord } from '../../gateway';
+import { arrange, until } from './arrange';
+import { openBrowser, browserTest, type Browser } from './browser';
+import { Editor } from './browser-editor';
+import type { Execution } from '../../scripts/n8n/rest';
+import { parseRun } from '../../scripts/n8n/saved-run';
+import {
+	exampleWorkflows,
+	FILES,
+	importWorkflows,
+	type WorkflowFile,
+} from '../../scripts/n8n/stage';
+import { followed, saved } from '../../scripts/n8n/workflows';
+
+/** Pictures of each recipe go to files, behind the node that a builder would replace by a storage. */
+const KEEPERS: Record<string, string> = {
+	'durable-wait': 'Use the Picture',
+	'edit-photos-with-mask': 'Keep the Edited Photo',
+	'retry-failed-execution': 'Keep the Pictures',
+};
+
+/** As large as the mask of the recipe. */
+const PHOTO = drawImage({ prompt: 'a cup', index: 0, width: 640, height: 480 });
+
+/** Seconds that n8n saves the execution for: little more than it takes to do so at all. */
+const WAIT = { resume: 'timeInterval', amount: 66, unit: 'seconds' };
+
+/** Seconds that a task takes: one that is not done after the first wait, and others. */
+const SLOW = 90;
+const QUICK = 2;
+
+const stage = arrange(() => ({
+	name: 'recipes',
+	gateway: { taskSeconds: ({ prompt }) => (prompt.includes('fog') ? SLOW : QUICK) },
+}));
+let web: Server;
+let browser: Browser;
+let examples: WorkflowFile[];
+
+beforeAll(async () => {
+	web = createServer((_request, reply) => reply.setHeader('content-type', 'image/png').end(PHOTO));
+	await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+	examples = await exampleWorkflows();
+	await Promise.all(
+		Object.keys(KEEPERS).map(async (id) => await mkdir(folderOf(id), { recursive: true })),
+	);
+	await importWorkflows(stage.n8n, examples.map(forThisTest));
+	await stage.start();
+}, 300_000);
+
+afterAll(() => web?.close());
+
+const folderOf = (id: string) => join(stage.n8n.userFolder, FILES, id);
+
+/** An example whose photos come from this machine, whose wait is short, and whose pictures are kept. */
+function forThisTest(workflow: WorkflowFile): WorkflowFile {
+	const { id = '' } = workflow;
+	const here = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+	const nodes = workflow.nodes.map((node) => {
+		if (node.type === 'n8n-nodes-base.wait') return { ...node, parameters: WAIT };
+		const text = JSON.stringify(node.parameters).replaceAll('https://picsum.photos', here);
+		return { ...node, parameters: JSON.parse(text) as Record<string, unknown> };
+	});
+	const keeper = KEEPERS[id];
+	const changed = { ...workflow, nodes };
+	return keeper ? followed(changed, keeper, saved('Save', folderOf(id))) : changed;
+}
+
+/** The files of a recipe's pictures. */
+async function pictures(id: string): Promise<Array<{ name: string; bytes: Buffer }>> {
+	const names = (await readdir(folderOf(id))).sort();
+	return await Promise.all(
+		names.map(async (name) => ({ name, bytes: await readFile(join(folderOf(id), name)) })),
+	);
+}
+
+/** Starts a workflow as the editor does. */
+async function begin(id: string, trigger: string): Promise<string> {
+	const { executionId } = await stage.main.rest.call<{ executionId: string }>(
+		'POST',
+		`/workflows/${id}/run`,
+		{ triggerToStartFrom: { name: trigger } },
+	);
+	return executionId;
+}
+
+/** The end of an execution, and what its nodes handed on. */
+async function ended(executionId: string, seconds?: number) {
+	const { data = '', status } = await until(
+		`execution ${executionId} ends`,
+		async () => {
+			const execution = await stage.main.rest.execution(executionId);
+			return !['new', 'running', 'waiting'].includes(execution.status) && execution;
+		},
+		seconds,
+	);
+	const { runData, error } = parseRun(stage.n8n.installation, data).resultData;
+	const items = (node: string, output = 0): IDataObject[] =>
+		(runData[node] ?? []).flatMap((run) => run.data?.main?.[output] ?? []).map(({ json }) => json);
+	return { status, error, items };
+}
+
+/** Runs a workflow from the editor, to an end that is a good one. */
+async function run(id: string, trigger: string) {
+	const execution = await ended(await begin(id, trigger));
+	expect([execution.status, execution.error]).toEqual(['success', undefined]);
+	return execution;
+}
+
+/** The latest execution of a workflow, once it has ended. */
+async function latest(id: string): Promise<Execution> {
+	return await until(`${id} ends`, async () => {
+		const [execution] = await stage.main.rest.executions(id);
+		return execution?.stoppedAt !== undefined && execution.status !== 'running' && execution;
+	});
+}
+
+const submitted = () => stage.gateway.tasks.length;
+
+/** The execution that waits while the other recipes run. */
+let waiting: string;
+
+test('durable-wait: n8n saves the execution while it waits, and is killed meanwhile', async () => {
+	waiting = await begin('durable-wait', 'Start');
+	await until('n8n has saved the execution', async () => {
+		return (await stage.main.rest.execution(waiting)).status === 'waiting';
+	});
+	expect(stage.gateway.tasks.map(({ request }) => request.prompt)).toEqual([
+		'A lighthouse at dusk, watercolor',
+		'A harbor in fog, watercolor',
+	]);
+	await stage.main.kill();
+	await stage.start();
+}, 200_000);
+
+describe('webhook-to-picture', () => {
+	beforeAll(async () => await stage.main.rest.activate('webhook-to-picture'));
+
+	test('answers with the picture of the prompt', async () => {
+		const reply = await stage.post('picture', { prompt: 'A red boat' });
+		expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'image/png']);
+		const bytes = Buffer.from(await reply.arrayBuffer());
+		expect(imageBelongsTo('A red boat', bytes)).toBe(true);
+	});
+
+	test('answers with 502, the reason and the ID of the task where there is no picture', async () => {
+		const reply = await stage.post('picture', { prompt: 'A red boat [[fail]]' });
+		expect(reply.status).toBe(502);
+		expect(await reply.json()).toEqual({
+			error: expect.stringContaining('the image could not be made') as string,
+			task_id: stage.gateway.tasks.at(-1)?.id,
+		});
+	});
+});
+
+test('edit-photos-with-mask: each photo is sent with the mask; one that fails does not stop the others', async () => {
+	let edits = 0;
+	stage.gateway.settings.failTask = ({ kind }) =>
+		kind === 'edit' && ++edits === 2 ? { httpStatus: 400 } : undefined;
+	const { items } = await run('edit-photos-with-mask', 'Start');
+	stage.gateway.settings.failTask = undefined;
+	const forms = stage.gateway.requests
+		.filter(({ route }) => route === 'edits')
+		.map(({ body }) => (body as FormRecord).files);
+	expect(forms).toHaveLength(3);
+	for (const files of forms) {
+		expect(files).toMatchObject([
+			{ size: PHOTO.length },
+			{ field: 'mask', fileName: 'mask.png', mimeType: 'image/png' },
+		]);
+	}
+	const kept = items('Keep the Edited Photo').map(({ sku }) => sku as string);
+	const failed = items('List What Failed');
+	expect(failed).toHaveLength(1);
+	expect(failed[0]?.reason).toMatch(/^The image task was refused \(HTTP 400\)/);
+	expect([...kept, failed[0]?.sku].sort()).toEqual(['CAM-02', 'CUP-03', 'DOG-01']);
+	const files = await pictures('edit-photos-with-mask');
+	expect(files.map(({ name }) => name)).toEqual(kept.map((sku, n) => `${n}-${sku}.png`));
+	for (const { bytes } of files) {
+		expect(imageBelongsTo(stage.gateway.tasks.at(-1)?.request.prompt ?? '', bytes)).toBe(true);
+	}
+});
+
+test('nightly-report: makes its table, and keeps one row for each day', async () => {
+	await run('nightly-report', 'Every Night');
+	await run('nightly-report', 'Every Night');
+	const { rest } = stage.main;
+	const { id: project } = await rest.call<{ id: string }>('GET', '/projects/personal');
+	const path = `/projects/${project}/data-tables`;
+	const { data: tables } = await rest.call<{ data: Array<{ id: string; name: string }> }>(
+		'GET',
+		path,
+	);
+	expect(tables.map(({ name }) => name)).toEqual(['Daily reports']);
+	const { data: rows } = await rest.call<{ data: IDataObject[] }>(
+		'GET',
+		`${path}/${tables[0]?.id}/rows`,
+	);
+	expect(rows).toMatchObject([
+		{
+			date: new Date().toISOString().slice(0, 10),
+			headline: expect.stringContaining('the export stops') as string,
+			summary: expect.stringContaining('dark theme') as string,
+			bugs: expect.any(Number) as number,
+			wishes: expect.any(Number) as number,
+		},
+	]);
+	expect(rows[0]?.tokens).toBeGreaterThan(10);
+});
+
+test('watch-models: hands on all models once, then the new ones', async () => {
+	const messages = async () =>
+		(await run('watch-models', 'Every Hour')).items('Write the Message').map(({ text }) => text);
+	const { models } = stage.gateway.settings;
+	const known = Object.keys(models).map((id) => `New model: ${id}`);
+	expect((await messages()).sort()).toEqual(known.sort());
+	expect(await messages()).toEqual([]);
+	models['aurora-text-2'] = { text: true };
+	expect(await messages()).toEqual(['New model: aurora-text-2']);
+	delete models['aurora-text-2'];
+});
+
+test('retry-failed-execution: Retry fetches the paid tasks and submits nothing that was accepted', async () => {
+	const { rest } = stage.main;
+	const before = submitted();
+	await rest.activate('retry-failed-execution');
+	stage.gateway.settings.intercept = ({ route }) =>
+		route === 'task' ? errorReply(401) : undefined;
+	const rows = ['LAMP-01', 'MUG-07'].map((sku) => ({ sku, prompt: `A product photo of ${sku}` }));
+	expect((await stage.post('rows', { rows })).status).toBe(200);
+	const failed = await latest('retry-failed-execution');
+	expect([failed.status, submitted() - before]).toEqual(['error', 2]);
+	stage.gateway.settings.intercept = undefined;
+
+	const { id } = await rest.call<{ id: string }>('POST', `/executions/${failed.id}/retry`, {
+		loadWorkflow: false,
+	});
+	expect((await ended(id)).status).toBe('success');
+	expect(submitted() - before).toBe(2);
+	const files = await pictures('retry-failed-execution');
+	expect(files.map(({ name }) => name)).toEqual(['0-LAMP-01.png', '1-MUG-07.png']);
+	expect(files.map(({ bytes }, n) => imageBelongsTo(rows[n]?.prompt ?? '', bytes))).toEqual([
+		true,
+		true,
+	]);
+});
+
+describe('each example on the canvas', () => {
+	beforeAll(async () => {
+		browser = await openBrowser(stage.main, stage.n8n.owner);
+	});
+
+	browserTest('opens with nodes that n8n knows, none of which lacks anything', async () => {
+		const editor = new Editor(browser);
+		for (const { id = '', nodes } of examples) {
+			await editor.open(id);
+			const wanted = nodes
+				.filter(({ type }) => !type.endsWith('.stickyNote'))
+				.map(({ name }) => name);
+			for (const name of wanted) await editor.node(name).waitFor();
+			const issues = await editor.at('node-issues').count();
+			expect([id, issues]).toEqual([id, 0]);
+			await browser.picture(`recipe-${id}`, await editor.canvasArea());
+		}
+	});
+});
+
+test('durable-wait: goes on after the restart, waits again for the slow task, and has both pictures', async () => {
+	const { status, items } = await ended(waiting, 180);
+	expect(status).toBe('success');
+	expect(items('Look at the Task').map(({ status: seen }) => seen)).toEqual([
+		'completed',
+		'processing',
+		'completed',
+	]);
+	const drawn = await pictures('durable-wait');
+	expect(drawn.map(({ bytes }) => imageBelongsTo('A harbor in fog, watercolor', bytes))).toContain(
+		true,
+	);
+	expect(items('List What Failed')).toEqual([]);
+	const own = stage.gateway.tasks.filter(({ request }) => request.prompt.includes('watercolor'));
+	expect(own).toHaveLength(2);
+}, 240_000);

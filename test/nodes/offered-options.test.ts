@@ -1,0 +1,208 @@
+import {
+	NodeHelpers,
+	type IDataObject,
+	type INode,
+	type INodeParameters,
+	type INodeProperties,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
+import { ModelAccess } from '../../nodes/ModelAccess/ModelAccess.node';
+import { ModelAccessImage } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
+import { prepareNode } from '../../scripts/engine/index';
+import {
+	createResponse,
+	editImage,
+	generateImage,
+	getModels,
+	getTask,
+	waitForTask,
+} from './arrange';
+
+/** A node as n8n gives it to an agent. */
+const toTool = (description: INodeTypeDescription): INodeTypeDescription => ({
+	...description,
+	name: `${description.name}Tool`,
+});
+
+/** The options that the panel offers for these parameters, by the names that users see. */
+function offered(node: INodeType, given: IDataObject, isTool = false) {
+	const description = isTool ? toTool(node.description) : node.description;
+	const { properties } = description;
+	const parameters = NodeHelpers.getNodeParameters(
+		properties,
+		given as INodeParameters,
+		true,
+		false,
+		null,
+		description,
+	);
+	const placed = { ...prepareNode({ node }).node, parameters } as INode;
+	const isShown = (field: INodeProperties, path: string) =>
+		NodeHelpers.displayParameterPath(
+			{ parameters } as unknown as INodeParameters,
+			field,
+			path,
+			placed,
+			description,
+		);
+	return Object.fromEntries(
+		['options', 'advanced'].map((collection) => [
+			collection,
+			properties
+				.filter((field) => field.name === collection && isShown(field, 'parameters'))
+				.flatMap((field) => field.options as INodeProperties[])
+				.filter((option) => isShown(option, `parameters.${collection}`))
+				.map(({ displayName }) => displayName.replace(/ \(.*\)$/, '')),
+		]),
+	);
+}
+
+const image = new ModelAccessImage();
+const text = new ModelAccess();
+
+const LOOKS = ['Background', 'File Name', 'Number of Images', 'Output Format', 'Quality', 'Size'];
+const CARRIES = [
+	'Concurrency',
+	'Download Images',
+	'Extra Body',
+	'Max File Size',
+	'Max Retries',
+	'Max Wait',
+	'On Timeout',
+	'Poll Interval',
+	'Put Output File in Field',
+	'Timeout',
+];
+const FILES = ['Download Images', 'File Name', 'Max File Size', 'Put Output File in Field'];
+const WAITS = [...FILES, 'On Timeout', 'Poll Interval'];
+const without = (names: string[], left: string[]) => names.filter((name) => !left.includes(name));
+const MASKS = ['Mask Binary Field', 'Mask URL'];
+const ofTask = without(CARRIES, ['Extra Body']);
+
+test.each<[string, object, string[], string[]]>([
+	['Image → Generate', generateImage(), LOOKS, CARRIES],
+	['Image → Edit', editImage(), [...LOOKS, ...MASKS].sort(), CARRIES],
+	['Task → Wait', waitForTask('t'), ['File Name'], ofTask],
+	[
+		'Task → Get',
+		getTask('t'),
+		['File Name'],
+		without(ofTask, ['Max Wait', 'On Timeout', 'Poll Interval']),
+	],
+	[
+		'Image → Generate without Wait for Completion',
+		generateImage({ waitForCompletion: false }),
+		without(LOOKS, WAITS),
+		without(CARRIES, WAITS),
+	],
+	[
+		'Image → Edit without Wait for Completion',
+		editImage({ waitForCompletion: false }),
+		[...without(LOOKS, WAITS), ...MASKS].sort(),
+		without(CARRIES, WAITS),
+	],
+	[
+		'Image → Generate with an expression in Wait for Completion',
+		generateImage({ waitForCompletion: '={{ $json.wait }}' }),
+		LOOKS,
+		CARRIES,
+	],
+	[
+		'Image → Generate without Download Images',
+		generateImage({ options: { downloadImages: false } }),
+		without(LOOKS, ['File Name']),
+		without(CARRIES, ['Max File Size', 'Put Output File in Field']),
+	],
+])('%s offers what has an effect', (_name, given, options, advanced) => {
+	expect(offered(image, given as IDataObject)).toEqual({ options, advanced });
+});
+
+test.each<[string, object, string[], string[]]>([
+	['Image → Generate', generateImage(), without(LOOKS, FILES), without(CARRIES, FILES)],
+	['Task → Wait', waitForTask('t'), [], without(ofTask, FILES)],
+])('%s offers an agent nothing about files', (_name, given, options, advanced) => {
+	expect(offered(image, given as IDataObject, true)).toEqual({ options, advanced });
+});
+
+test.each([true, false])('Response → Create offers Idle Timeout with Stream (%s)', (stream) => {
+	const { advanced } = offered(text, createResponse({ stream }));
+	expect(advanced?.includes('Idle Timeout')).toBe(stream);
+});
+
+test('the text node and the chat model offer what the model makes apart from how it is carried', () => {
+	const makes = ['Max Output Tokens', 'Reasoning Effort', 'Reasoning Summary', 'Temperature'];
+	const carries = [
+		'Extra Body',
+		'Idle Timeout',
+		'Include',
+		'Max Retries',
+		'Metadata',
+		'Prompt Cache Key',
+	];
+	const tail = ['Safety Identifier', 'Service Tier', 'Store', 'Timeout'];
+	expect(offered(new LmChatModelAccess(), {})).toEqual({
+		options: [...makes.slice(0, 3), 'Response Format', 'Temperature', 'Top P', 'Verbosity'],
+		advanced: [...carries, ...tail],
+	});
+	expect(offered(text, createResponse({ stream: true }))).toEqual({
+		options: [
+			...['Conversation ID', 'Max Built-in Tool Calls', 'Max Output Tokens', 'Output Format'],
+			...['Parallel Tool Calls', 'Previous Response ID', 'Prompt', 'Reasoning Effort'],
+			...['Reasoning Summary', 'Temperature', 'Tool Choice', 'Tools', 'Top Logprobs', 'Top P'],
+			'Verbosity',
+		],
+		advanced: ['Concurrency', ...carries, ...['Put Output File in Field', ...tail, 'Truncation']],
+	});
+	expect(offered(text, getModels())).toEqual({ options: ['Search'], advanced: [] });
+});
+
+describe('n8n hands on', () => {
+	const SET = {
+		...{ fileName: 'boat', n: 2, downloadImages: true, maxFileSize: 7, binaryPropertyName: 'pic' },
+		...{ pollInterval: 9, onTimeout: 'returnTask', maxWait: 100, timeout: 5, concurrency: 2 },
+		...{ maxRetries: 1, extraBody: '{}', size: 'auto' },
+	};
+	const HIDDEN = [
+		...['fileName', 'downloadImages', 'maxFileSize', 'binaryPropertyName'],
+		...['pollInterval', 'onTimeout'],
+	];
+	/** The options that are left of a node's parameters when it runs. */
+	function kept(given: IDataObject) {
+		const { options, advanced } = prepareNode({
+			node: image,
+			parameters: given as INodeParameters,
+		}).node.parameters;
+		return { ...(options as object), ...(advanced as object) };
+	}
+	const unhidden = Object.fromEntries(
+		Object.entries(SET).filter(([name]) => !HIDDEN.includes(name)),
+	);
+
+	test.each<[string, object, object]>([
+		['each option that is offered', {}, SET],
+		['each, with an expression in Wait for Completion', { waitForCompletion: '={{ false }}' }, SET],
+		['none that is not offered', { waitForCompletion: false }, unhidden],
+	])('%s', (_name, more, expected) => {
+		expect(kept(generateImage({ ...more, options: SET }))).toEqual(expected);
+		expect(kept(editImage({ ...more, options: SET }))).toEqual(expected);
+	});
+
+	test('each option of a task, which has no Wait for Completion', () => {
+		const { n: _n, size: _size, extraBody: _body, ...ofTasks } = SET;
+		const left = kept({ ...waitForTask('t', { options: ofTasks }), waitForCompletion: false });
+		expect(left).toEqual(ofTasks);
+	});
+
+	test('Idle Timeout with Stream alone', () => {
+		const idle = (stream: unknown) => {
+			const parameters = createResponse({ stream, options: { idleTimeout: 5 } } as IDataObject);
+			return prepareNode({ node: text, parameters: parameters as INodeParameters }).node.parameters
+				.advanced;
+		};
+		expect(idle(true)).toEqual({ idleTimeout: 5 });
+		expect(idle('={{ $json.stream }}')).toEqual({ idleTimeout: 5 });
+		expect(idle(false)).toEqual({});
+	});
+});

@@ -1,0 +1,106 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { properties as chatModelFields } from '../../nodes/LmChatModelAccess/fields';
+import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
+import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
+import { plain, read, rows, section, type Row } from './pages';
+
+/** The page of each operation, and an operation whose fields it shares. */
+const PLACES: Record<string, { page: string; shared?: string }> = {
+	'Response → Create': { page: 'docs/responses.md' },
+	'Model → Get Many': { page: 'docs/responses.md' },
+	'Image → Generate': { page: 'docs/images.md' },
+	'Image → Edit': { page: 'docs/images.md', shared: 'Image → Generate' },
+	'Task → Get': { page: 'docs/images.md' },
+	'Task → Wait': { page: 'docs/images.md', shared: 'Task → Get' },
+	Fields: { page: 'docs/chat-model.md' },
+};
+
+const COLLECTIONS = ['Options', 'Advanced'];
+
+const operations = [
+	...[...textResources, ...imageResources].flatMap((resource) =>
+		resource.operations.map((operation) => ({
+			name: `${resource.name} → ${operation.name}`,
+			short: operation.name,
+			fields: operation.properties,
+		})),
+	),
+	{ name: 'Fields', short: 'Fields', fields: chatModelFields },
+];
+
+/** The fields in the rows of a fixed collection, or in the entries of a collection. */
+function inner({ type, options = [] }: INodeProperties): INodeProperties[] {
+	if (type === 'collection') return options as INodeProperties[];
+	if (type !== 'fixedCollection') return [];
+	return options.flatMap((option) => ('values' in option ? option.values : []));
+}
+
+/** The choices of a field, as they are called. */
+const choices = ({ type, options = [] }: INodeProperties) =>
+	type === 'options' ? options.map(({ name }) => name) : [];
+
+/** What a cell for the default says; undefined where it says something of its own. */
+function defaultCell({ type, default: value, options = [] }: INodeProperties) {
+	if (typeof value === 'number') return `${value}`;
+	if (type === 'boolean') return value ? 'on' : 'off';
+	const chosen = options.find((option) => 'value' in option && option.value === value);
+	return type === 'options' ? chosen?.name : undefined;
+}
+
+const named = (table: Row[], column: string, { displayName }: INodeProperties) =>
+	table.filter((row) => plain(row[column] ?? '') === displayName);
+
+describe.each(operations)('what the page of $name says', ({ name, short, fields }) => {
+	const { page, shared = name } = PLACES[name]!;
+	const all = read(page);
+	const text = [...new Set([name, shared])].map((each) => section(page, each)).join('\n');
+	const shown = fields.filter(
+		({ type, displayName }) => type !== 'notice' && !COLLECTIONS.includes(displayName),
+	);
+	const tools = shown.filter(({ type }) => type === 'collection');
+	const own = shown.flatMap((field) =>
+		field.type === 'fixedCollection' ? [field, ...inner(field)] : [field],
+	);
+
+	test('explains every field, its default and its choices', () => {
+		for (const field of own) {
+			const found = named(rows(text), 'Field', field);
+			expect([field.displayName, found.length > 0]).toEqual([field.displayName, true]);
+			const wanted = defaultCell(field);
+			if (wanted !== undefined) expect(found.map((row) => row.Default)).toContain(wanted);
+			for (const choice of choices(field)) expect(text).toContain(choice);
+		}
+		for (const field of tools.flatMap(inner).flatMap((each) => [each, ...inner(each)])) {
+			expect(all).toContain(`**${field.displayName}**`);
+			for (const choice of choices(field)) expect(all).toContain(choice);
+		}
+		const known = [...fields, ...own].map(({ displayName }) => displayName);
+		const said = rows(text).flatMap(({ Field: field }) => (field ? [plain(field)] : []));
+		expect(said.filter((field) => !known.includes(field))).toEqual([]);
+	});
+
+	test.each(COLLECTIONS)('explains every entry of %s and no other', (collection) => {
+		const given = fields.find(({ displayName }) => displayName === collection);
+		const entries = given ? inner(given) : [];
+		const isInPlace = rows(text).some((row) => row.Option !== undefined);
+		const place = isInPlace ? text : section(page, collection);
+		const table = rows(place).filter(
+			({ Option: option, In: where = 'all' }) =>
+				option !== undefined && (where === 'all' || where.split(', ').includes(short)),
+		);
+		const documented = given ? table : [];
+		expect(documented.map((row) => plain(row.Option!)).sort()).toEqual(
+			entries.map(({ displayName }) => displayName).sort(),
+		);
+		for (const entry of entries) {
+			const [row] = named(documented, 'Option', entry);
+			const wanted = defaultCell(entry);
+			if (wanted !== undefined) expect([entry.name, row?.Default]).toEqual([entry.name, wanted]);
+			for (const choice of choices(entry)) expect(row?.['What it does']).toContain(choice);
+			for (const field of inner(entry)) {
+				expect(all).toContain(`**${field.displayName}**`);
+				for (const choice of choices(field)) expect(all).toContain(choice);
+			}
+		}
+	});
+});

@@ -1,0 +1,176 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import {
+	byId,
+	createResponse,
+	editImage,
+	generateImage,
+	getModels,
+	getTask,
+	startHarness,
+	submitted,
+	waitForTask,
+	type Harness,
+} from '../nodes/arrange';
+import { storeBinaryInMemory } from '../../scripts/engine/index';
+import { codeBlocks, PAGES, rows, section } from './pages';
+
+let harness: Harness;
+beforeEach(async () => {
+	await storeBinaryInMemory();
+	harness = await startHarness();
+});
+afterEach(async () => await harness.close());
+
+/** The JSON blocks of a place in a page, in order. */
+type Shown = IDataObject[];
+
+/** Without what differs from run to run. */
+const tidy = (json: unknown) =>
+	JSON.parse(
+		JSON.stringify(json, (key, value: unknown) =>
+			['id', 'request_id', 'usage'].includes(key) ? '' : value,
+		),
+	) as IDataObject;
+
+/** What a response gives is told by its request, but for IDs; its fields come in this order. */
+async function expectResponse(
+	given: IDataObject,
+	shown: IDataObject | undefined,
+	items?: INodeExecutionData[],
+) {
+	const run = await harness.text(createResponse(given), items && { items });
+	expect(tidy(run.items[0]?.json)).toEqual(tidy(shown));
+	expect(run.items[0]?.json.usage).toMatchObject(shown?.usage as IDataObject);
+	expect(Object.keys(shown ?? {})).toEqual(Object.keys(run.items[0]?.json ?? {}));
+}
+
+/** Without the IDs, addresses and times of an image, and the size of its file. */
+const tidyImage = (json: unknown) =>
+	JSON.parse(
+		JSON.stringify(json, (key, value: unknown) => {
+			if (/_url$|_at$|^size$/.test(key)) return '';
+			return typeof value === 'string'
+				? value.replace(/imgtask_\w+|-[0-9a-f]{4}(?=[-.])/, '')
+				: value;
+		}),
+	) as IDataObject;
+
+async function expectImages(shown: Shown, ...given: IDataObject[]) {
+	expect(shown).toHaveLength(given.length);
+	for (const [index, parameters] of given.entries()) {
+		const run = await harness.image(parameters);
+		expect(tidyImage(shown[index])).toEqual(tidyImage(run.items[0]?.json));
+	}
+}
+
+/** The prompt that the text of a place quotes. */
+function quoted(place: string, prompt: string): string {
+	const [page, heading] = place.split('#') as [string, string];
+	expect(section(page, heading)).toContain(`\`${prompt}\``);
+	return prompt;
+}
+
+/** Each place of a page that shows JSON, and the runs that make it; input stands beside its output. */
+const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
+	'README.md#What an error item looks like': async ([shown, ...others]) => {
+		expect(others).toEqual([]);
+		const run = await harness.image(generateImage(), {
+			onError: 'continueRegularOutput',
+			access: { apiKey: harness.gateway.keys.textOnly },
+		});
+		expect(run.items[0]?.json).toEqual({
+			...shown,
+			error_details: {
+				...(shown!.error_details as IDataObject),
+				request_id: expect.any(String) as string,
+			},
+		});
+	},
+	'docs/responses.md#Response → Create': async ([simplified, raw, ...others]) => {
+		expect(others).toEqual([]);
+		await expectResponse({ prompt: 'Write an image prompt for a lighthouse at dusk' }, simplified);
+		const run = await harness.text(createResponse({ simplify: false }));
+		expect(tidy(run.items[0]?.json)).toMatchObject(tidy(raw));
+	},
+	'docs/responses.md#Text': async ([item, ofText, ...others], place) => {
+		expect(others).toEqual([]);
+		const prompt = codeBlocks('docs/responses.md').find(
+			(block) => block.place === place && block.language === 'text',
+		)!.text;
+		await expectResponse({ prompt: `=${prompt.trim()}` }, ofText, [{ json: item! }]);
+	},
+	'docs/responses.md#Messages': async ([conversation, picture, ...others]) => {
+		expect(others).toEqual([]);
+		const message = rows(section('docs/responses.md', 'Messages'))
+			.filter((row) => row.Type === 'Text')
+			.map((row) => ({ role: row.Role!.toLowerCase(), type: 'text', text: row.Prompt }));
+		expect(message).toHaveLength(4);
+		await expectResponse({ inputType: 'messages', messages: { message } }, conversation);
+		const seen = [{ role: 'user', type: 'image', text: 'What is in this picture?' }];
+		const given = { inputType: 'messages', messages: { message: seen } };
+		await expectResponse(given, picture, (await harness.image(generateImage())).items);
+	},
+	'docs/responses.md#JSON': async ([input, ofJson, ...others]) => {
+		expect(others).toEqual([]);
+		await expectResponse({ inputType: 'json', inputJson: JSON.stringify(input) }, ofJson);
+	},
+	'docs/responses.md#Structured output': async ([schema, shown, ...others], place) => {
+		expect(others).toEqual([]);
+		const format = { type: 'json_schema', schema: JSON.stringify(schema) };
+		const prompt = quoted(place, 'Classify as bug, wish or praise: The export button does nothing');
+		await expectResponse({ prompt, options: { outputFormat: { format } } }, shown);
+	},
+	'docs/responses.md#Tools': async ([builtIn, tools, shown, next, ...others], place) => {
+		expect(others).toEqual([]);
+		const search = { options: { tools: JSON.stringify(builtIn) } };
+		const [searched] = (await harness.text(createResponse(search))).items;
+		expect(searched?.json.citations).toHaveLength(1);
+		const options = { tools: JSON.stringify(tools) };
+		await expectResponse({ prompt: quoted(place, 'Bergen'), options }, shown);
+		const inputJson = JSON.stringify(next);
+		const run = await harness.text(createResponse({ inputType: 'json', inputJson, options }));
+		expect(run.items[0]?.json.text).toContain('Rain, 9 degrees');
+	},
+	'docs/responses.md#Images in an answer': async ([tool, ...others]) => {
+		expect(others).toEqual([]);
+		const options = { tools: JSON.stringify(tool) };
+		const drawing = createResponse({ model: byId('aurora-omni-1'), options });
+		const { items } = await harness.text(drawing);
+		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data']);
+	},
+	'docs/responses.md#Model → Get Many': async (shown) => {
+		const run = await harness.text(getModels({ options: { search: 'image' } }));
+		expect(shown).toEqual([run.items[0]?.json]);
+	},
+	'docs/images.md#Image → Generate': async (shown) => {
+		const { prompt } = shown[0]!;
+		const submit = generateImage({ waitForCompletion: false });
+		await expectImages(shown, generateImage({ prompt }), submit);
+	},
+	'docs/images.md#Image → Edit': async (shown) => {
+		const { prompt } = shown[0]!;
+		await expectImages(shown, editImage({ prompt, options: { n: 2 } }));
+	},
+	'docs/images.md#Task → Get': async (shown) => {
+		const { id } = await submitted(harness);
+		await expectImages(shown, getTask(id));
+	},
+	'docs/images.md#Task → Wait': async (shown) => {
+		const { id } = await submitted(harness);
+		await expectImages(shown, waitForTask(id));
+	},
+};
+
+const shownAt = new Map<string, Shown>();
+for (const { place, language, text } of PAGES.flatMap(codeBlocks)) {
+	if (language !== 'json') continue;
+	shownAt.set(place, [...(shownAt.get(place) ?? []), JSON.parse(text) as IDataObject]);
+}
+
+test('each JSON of a page has the run that makes it', () => {
+	expect([...shownAt.keys()].sort()).toEqual(Object.keys(PLACES).sort());
+});
+
+test.each([...shownAt])('what %s shows is what comes', async (place, shown) => {
+	await PLACES[place]?.(shown, place);
+});

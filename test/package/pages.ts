@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { project } from './built';
+
+/** The text of a file of the project. */
+export const read = (file: string) => readFileSync(path.join(project, file), 'utf8');
+
+/** The pages for builders, beside the README. */
+export const GUIDES = readdirSync(path.join(project, 'docs'))
+	.filter((name) => name.endsWith('.md'))
+	.map((name) => `docs/${name}`);
+
+/** All pages for builders. */
+export const PAGES = ['README.md', ...GUIDES];
+
+export const withoutCode = (text: string) => text.replace(/^```[^]*?^```$/gm, '');
+
+/** The text from a heading of a page to the next one of its level or above. */
+export function section(page: string, heading: string): string {
+	const lines = read(page).split('\n');
+	const start = lines.findIndex((line) => line.replace(/^#+ /, '') === heading);
+	if (start < 0) throw new Error(`${page} has no heading "${heading}"`);
+	const level = /^#+/.exec(lines[start]!)![0].length;
+	const length = lines
+		.slice(start + 1)
+		.findIndex((line) => new RegExp(`^#{1,${level}} `).test(line));
+	return lines.slice(start, length < 0 ? undefined : start + 1 + length).join('\n');
+}
+
+export type Row = Record<string, string>;
+
+/** All rows of the tables in a text, by the names of their columns. */
+export function rows(text: string): Row[] {
+	const tables = withoutCode(text).match(/(^\|.*\|\n?)+/gm) ?? [];
+	return tables.flatMap((table) => {
+		const [columns, , ...cells] = table.trim().split('\n').map(cellsOf);
+		return cells.map((row) => Object.fromEntries(columns!.map((name, at) => [name, row[at]!])));
+	});
+}
+
+const cellsOf = (line: string) => {
+	const cells = line.split(/(?<!\\)\|/).slice(1, -1);
+	return cells.map((cell) => cell.trim().replaceAll('\\|', '|'));
+};
+/** A cell without its emphasis. */
+export const plain = (cell: string) => cell.replace(/^(\*\*|`)(.*)\1$/, '$2');
+
+/** A fenced block of code. */
+export interface CodeBlock {
+	/** `<page>#<heading>`, of the nearest heading above. */
+	place: string;
+	language: string;
+	text: string;
+}
+
+/** The fenced blocks of a page, in order. */
+export function codeBlocks(page: string): CodeBlock[] {
+	const found: CodeBlock[] = [];
+	let heading = '';
+	for (const [, title, language, text] of read(page).matchAll(
+		/^#+ (.*)$|^ *```(\w*)\n([^]*?)^ *```$/gm,
+	)) {
+		if (title !== undefined) heading = title;
+		else found.push({ place: `${page}#${heading}`, language: language!, text: text! });
+	}
+	return found;
+}
+
+/** The anchors of a document's headings, as GitHub makes them. */
+export function anchors(text: string): string[] {
+	const seen = new Map<string, number>();
+	return [...withoutCode(text).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => {
+		const slug = heading!
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}\s_-]/gu, '')
+			.replaceAll(' ', '-');
+		const count = seen.get(slug) ?? 0;
+		seen.set(slug, count + 1);
+		return count === 0 ? slug : `${slug}-${count}`;
+	});
+}
