@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { drawPicture, type FormRecord } from '../../gateway';
+import { drawImage, type FormRecord } from '../../gateway';
 import { storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
 import {
 	canceledAfter,
@@ -172,7 +172,7 @@ describe('Retry On Fail', () => {
 
 	test('of an edit tells items apart that differ in their file only', async () => {
 		const items = ['one', 'two'].map((prompt): INodeExecutionData => {
-			const bytes = drawPicture({ prompt, index: 0, width: 16, height: 16 });
+			const bytes = drawImage({ prompt, index: 0, width: 16, height: 16 });
 			return {
 				json: {},
 				binary: { data: { data: bytes.toString('base64'), mimeType: 'image/png' } },
