@@ -6,7 +6,7 @@ try {
 	const { ModelAccessImage } = require('./dist/nodes/ModelAccessImage/ModelAccessImage.node.js');
 	module.exports = { LmChatModelAccess, ModelAccess, ModelAccessImage, ModelAccessApi };
 } catch (error) {
-	const unbuilt = error.code === 'MODULE_NOT_FOUND' && error.message.includes("'./dist/");
-	if (!unbuilt) throw error;
+	const isMissing = error.code === 'MODULE_NOT_FOUND' && error.message.includes("'./dist/");
+	if (!isMissing) throw error;
 	throw new Error('n8n-nodes-model-access is not built yet: run "npm run build"', { cause: error });
 }

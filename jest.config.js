@@ -22,6 +22,6 @@ module.exports = {
 			},
 		],
 	},
-	// These two ship as ES modules only.
-	transformIgnorePatterns: ['/node_modules/(?!(p-limit|yocto-queue)/)'],
+	// These ship as ES modules only.
+	transformIgnorePatterns: ['/node_modules/(?!(marked|p-limit|yocto-queue)/)'],
 };

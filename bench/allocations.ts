@@ -1,26 +1,26 @@
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
 
-/** A function in a profile of the heap, with those that it called. */
+/** A function in a heap profile, with the functions that it called. */
 interface Place {
 	callFrame: { url: string };
-	/** Bytes that it allocated itself. */
+	/** Bytes that the function itself allocated. */
 	selfSize: number;
 	children: Place[];
 }
 
-/** Bytes from one sample to the next, on average. */
+/** Average number of bytes between two samples. */
 const INTERVAL = 1024;
 
 const SOURCES = join(__dirname, '..', 'nodes');
 const BUNDLED = /node_modules\/(zod|eventsource-parser|p-limit|yocto-queue)\//;
 
-/** Our nodes and what is bundled with them; what n8n allocates is its own affair. */
+/** Our nodes and the code bundled with them. Allocations of n8n do not count. */
 const isOwn = (url: string) => url.includes(SOURCES) || BUNDLED.test(url);
 
 /**
- * Bytes that our nodes allocate while work is done, whether they are garbage by then or not. V8
- * samples them: of some hundred kilobytes the sum is right within a few hundredths.
+ * Bytes that our nodes allocate during some work, garbage included. V8 takes samples: for some
+ * hundred kilobytes the sum is accurate to a few percent.
  */
 export async function allocatedBy(work: () => Promise<unknown>): Promise<number> {
 	const session = new Session();
@@ -39,7 +39,9 @@ export async function allocatedBy(work: () => Promise<unknown>): Promise<number>
 	}
 }
 
-/** @param forUs whether it is called by our files: what V8's own functions allocate counts for these */
+/**
+ * @param forUs whether our files call it; allocations of V8's own functions count for these calls
+ */
 function ownBytes({ callFrame: { url }, selfSize, children }: Place, forUs: boolean): number {
 	const ours = url === '' ? forUs : isOwn(url);
 	const called = children.map((child) => ownBytes(child, ours));

@@ -8,18 +8,18 @@ import type { BenchStage } from './stage';
 import { streamingWorkflows } from './workflows';
 import { done } from './worker';
 
-/** What a case has at hand. */
+/** What a case can use. */
 export interface Bench {
 	service: Service;
 	/** n8n itself; absent in quick mode. */
 	stage?: BenchStage;
-	/** Where the package is unpacked. */
+	/** Folder of the unpacked package. */
 	folder: string;
-	/** Bytes of its tarball and of its installed files. */
+	/** Bytes of the tarball and of the installed files. */
 	own: { tarballBytes: number; installedBytes: number; files: number };
-	/** Folder for packages of others, which stay there. */
+	/** Folder for packages of others, which are kept. */
 	cache: string;
-	/** How often each contender runs. */
+	/** Number of runs of each contender. */
 	rounds: number;
 	say: (text: string) => void;
 }
@@ -41,7 +41,10 @@ const withMemory = (needs: Needs) => ({
 	...(needs.addedBytes !== undefined && { [MEMORY]: needs.addedBytes / MB }),
 });
 
-/** Lets contenders run in turn, round after round, so that the machine's moods meet all of them. */
+/**
+ * Runs the contenders in turn, round after round, so that other load on the machine affects all of
+ * them.
+ */
 async function inTurn(bench: Bench, contenders: Contender[]): Promise<Line[]> {
 	const lines = contenders.map(({ who }): Line => ({ who, values: {} }));
 	for (let round = 0; round < bench.rounds; round++) {
@@ -58,7 +61,7 @@ async function inTurn(bench: Bench, contenders: Contender[]): Promise<Line[]> {
 	return lines;
 }
 
-/** Does a job in a process of its own, by the Node that n8n runs on. */
+/** Does a job in a separate process, with n8n's Node. */
 async function job({ service, folder, stage }: Bench, what: Job): Promise<Done> {
 	const { baseUrl, key } = service;
 	return await done(what, { baseUrl, key, folder }, stage?.node);
@@ -161,7 +164,7 @@ const limited: Case = async (bench) => {
 	};
 };
 
-/** Run time of a task in the case of background limits, seconds. */
+/** Run time of a task with background limits, in seconds. */
 const LONG_TASK_S = 40;
 const SUBMITS = 'submits';
 const REFUSED = 'refused tasks';
@@ -171,7 +174,7 @@ const AGAIN = 'refused images again after 30 s, built by an expert';
 const AGAIN_ONE_BY_ONE = `HTTP Request, Wait, IF; one at a time, ${AGAIN}`;
 const AGAIN_AT_ONCE = `HTTP Request, Wait, IF; all at once, ${AGAIN}`;
 
-/** A workflow at a gateway that checks its limits after it accepted a submit. */
+/** Runs a workflow with a gateway that checks its limits after it accepted a submit. */
 async function inBackground(
 	{ service, stage }: Bench,
 	{ workflow, images, limits }: { workflow: string; images: number; limits: BackgroundLimits },
@@ -236,7 +239,7 @@ function leastSeconds(firstSubmit: number): number {
 async function twoAMinute(bench: Bench): Promise<CaseResult> {
 	let lastSubmit = 0;
 	const run = (workflow: string) => async () => {
-		// The submits of the contender before count in their minute.
+		// The submits of the previous contender count in their minute.
 		const freshAt = (Math.floor(lastSubmit / MINUTE_MS) + 1) * MINUTE_MS;
 		await pause(Math.max(0, freshAt - Date.now()));
 		const limits = { requestsPerClockMinute: A_MINUTE };
@@ -259,7 +262,7 @@ async function twoAMinute(bench: Bench): Promise<CaseResult> {
 		name: `${MINUTE_IMAGES} images, tasks of ${LONG_TASK_S} s, ${A_MINUTE} requests a minute of the clock, limits checked in the background`,
 		limit: `the least: until the third minute of the clock begins, and a task of ${LONG_TASK_S} s. It depends on the second of the first submit`,
 		lines,
-		// Each starts at another second of the minute.
+		// Each run starts at another second of the minute.
 		alike: false,
 		goals: [
 			arrived(MINUTE_IMAGES),
@@ -422,7 +425,7 @@ const answers: Case = async (bench) => {
 	return {
 		name: `${CALLS} responses, the gateway answers at once`,
 		limit:
-			'undici; as n8n’s helpers open a connection for each request, undici without kept connections is what can be had inside n8n',
+			'undici. n8n’s helpers open a connection for each request, so undici without kept connections is the limit inside n8n',
 		lines,
 		goals,
 	};
@@ -454,7 +457,7 @@ const slowAnswers: Case = async (bench) => {
 };
 
 const DELTAS = 100_000;
-/** Of `w1 w2 … w100000`. */
+/** Number of characters of `w1 w2 … w100000`. */
 const CHARACTERS = Array.from({ length: DELTAS }, (_word, n) => `w${n + 1}`).join(' ').length;
 
 const stream: Case = async (bench) => {
@@ -490,7 +493,7 @@ const stream: Case = async (bench) => {
 			expectCount('Characters', characters, CHARACTERS);
 			return { ...ofNeeds(needs), [FIRST]: firstMs };
 		};
-		// The first call of each loads what it needs, n8n's table of tokens among it.
+		// The first call of each one loads its modules and n8n's token table.
 		await behave(10);
 		for (const { id } of Object.values(workflows)) await server.call(id ?? '');
 		await behave(DELTAS);
@@ -573,7 +576,7 @@ const growth: Case = async (bench) => {
 	const goals: Goal[] = [];
 	const COST = 'CPU an item (ms)';
 	const KEPT = 'heap kept by the output of an item (KB)';
-	// Images take their time, which quick mode does not have.
+	// Image tasks take real time, which quick mode does not have.
 	for (const what of bench.stage ? (['images', 'answers'] as const) : (['answers'] as const)) {
 		await service.ask({ wish: 'behave', plan: { taskSeconds: 0 } });
 		const measured = await inTurn(
@@ -616,7 +619,7 @@ const growth: Case = async (bench) => {
 	};
 };
 
-/** All cases by name, with whether quick mode has them. */
+/** All cases by name. `quick` says whether quick mode runs them. */
 export const CASES: Record<string, { run: Case; quick: boolean }> = {
 	images: { run: images, quick: true },
 	limited: { run: limited, quick: false },

@@ -15,7 +15,7 @@ import { collectGarbage, needsOf, type Needs } from './process-needs';
 import type { FinishedTask } from './service';
 import { imageOf, responseOf, TASK_WITH_FILE } from './workflows';
 
-/** What every job is told. */
+/** The input of every job. */
 export interface JobAccess {
 	baseUrl: string;
 	key: string;
@@ -23,16 +23,16 @@ export interface JobAccess {
 	folder: string;
 }
 
-/** What a job came to: what was needed, and how much was done by it. */
+/** The result of a job: what it needed and how much work it did. */
 export interface Done extends Needs {
 	count: number;
-	/** Bytes of the heap that the outcome takes, once all garbage is collected. */
+	/** Bytes of the heap that the result occupies after garbage collection. */
 	keptBytes?: number;
-	/** Where several things were counted: each of them. */
+	/** Single values, if the job measured several. */
 	counts?: number[];
 }
 
-/** A piece of work that is done, and measured, in a process of its own. */
+/** Work that is done and measured in a separate process. */
 export type Job =
 	| { job: 'undici answers'; calls: number; keepAlive: boolean }
 	| { job: 'undici downloads'; tasks: FinishedTask[]; sideBySide: number }
@@ -46,7 +46,7 @@ export type Job =
 
 const TEXT_MODEL = 'aurora-text-1';
 
-/** Calls before those that are measured: what is loaded and compiled once is not counted. */
+/** Calls before the measured ones, so that loading and compiling do not count. */
 const WARM_UP = 100;
 
 /** Does a job in this process. */
@@ -85,7 +85,7 @@ export async function doJob(job: Job, access: JobAccess): Promise<Done> {
 	}
 }
 
-/** Items with prompts of which no two are the same, nor those of another call. */
+/** Items with prompts that are unique across all calls. */
 export function prompts(count: number): Array<{ prompt: string }> {
 	const call = Math.random().toString(36).slice(2);
 	return Array.from({ length: count }, (_row, n) => ({ prompt: `Image ${n} of ${call}` }));
@@ -135,7 +135,7 @@ async function undiciDownloads(tasks: FinishedTask[], sideBySide: number): Promi
 	}
 }
 
-/** The events of a stream, read by the parser alone: what any reader of it needs at least. */
+/** The events of a stream, read by the parser alone: the minimum work of any reader. */
 async function parsedEvents(access: JobAccess): Promise<Done> {
 	let count = 0;
 	const needs = await needsOf(async () => {
@@ -153,7 +153,7 @@ async function parsedEvents(access: JobAccess): Promise<Done> {
 	return { ...needs, count };
 }
 
-/** One run of a node of ours in n8n-core's engine, with files on disk. */
+/** One run of one of our nodes in n8n-core's engine, with files on disk. */
 async function run(
 	{ baseUrl, key }: Pick<JobAccess, 'baseUrl' | 'key'>,
 	nodes: OwnNodes,
@@ -192,10 +192,10 @@ async function inEngine(
 	}
 }
 
-/** Waits shorter than this pass at once; the others watch over connections. */
+/** Shorter waits end at once. Longer waits are time-outs of connections. */
 const WATCHING_MS = 30_000;
 
-/** A clock on which the waits between two looks at a task take no time. */
+/** A clock on which the waits between polls take no time. */
 const hurried: Clock = {
 	now: () => Date.now(),
 	random: () => Math.random(),
@@ -212,12 +212,12 @@ const hurried: Clock = {
 };
 
 /**
- * Items of the warm-up of `growth`, and of what it measures at each size: so many that V8 has
- * compiled what it compiles, and that each size pays for its own garbage.
+ * Items of the warm-up of `growth`, and of each measured size. The number is high enough for V8 to
+ * compile the code and for each size to collect its own garbage.
  */
 const GROWTH_ITEMS = 1000;
 
-/** The same number of items, in runs of so many, with all that they put out kept. */
+/** Processes the same number of items in runs of a given size, and keeps all output. */
 async function growth(access: JobAccess, what: 'images' | 'answers', items: number): Promise<Done> {
 	const storage = await storeBinaryOnDisk();
 	try {
@@ -250,7 +250,7 @@ async function heapInUse(): Promise<number> {
 	return process.memoryUsage().heapUsed;
 }
 
-/** How many polls one image takes, for each of some run times, on a clock that is driven. */
+/** Number of polls of one image for each of several run times, on a driven clock. */
 async function polls(runTimes: number[]): Promise<Done> {
 	const counts: number[] = [];
 	for (const taskSeconds of runTimes) {

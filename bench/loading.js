@@ -1,12 +1,13 @@
-/*
- * Loads the nodes of a package as n8n does, in a process that has n8n's own modules already, and
- * prints the milliseconds that it took. Plain JavaScript: a compiler on the way would be measured.
+/**
+ * Loads the nodes of a package as n8n does, and prints the milliseconds that it took. The process
+ * has loaded n8n's own modules before. It is plain JavaScript, because the time of a compiler would
+ * count.
  */
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
 
 const [, , folder] = process.argv;
-// From the package's place: the checkout, in which this file lies, has a copy of its own.
+// Resolved from the package's folder, because the checkout has its own copy.
 createRequire(join(folder, 'package.json'))('n8n-workflow');
 const { n8n } = require(join(folder, 'package.json'));
 const files = [...n8n.nodes, ...(n8n.credentials ?? [])];

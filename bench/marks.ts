@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { peakOf, pause, resetPeak, type Needs } from './process-needs';
 
-/** What `probe.js` writes down. */
+/** What `probe.js` writes. */
 interface Report {
 	pid: number;
 	reports: number;
@@ -14,19 +14,19 @@ interface Report {
 	rss: number;
 }
 
-/** Milliseconds in which a process has to report. */
+/** Milliseconds within which a process must report. */
 const PATIENCE_MS = 10_000;
 
 const total = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1000;
 
-/** A process with the probe in it. */
+/** A process that has loaded the probe. */
 export class Probe {
 	private begun?: { report: Report; at: number };
 
-	/** @param file that the probe writes to: its `BENCH_PROBE` */
+	/** @param file the file that the probe writes to: its `BENCH_PROBE` */
 	constructor(private readonly file: string) {}
 
-	/** Leaves the process without garbage, and begins to count. */
+	/** Collects the garbage of the process and begins to count. */
 	async begin(): Promise<void> {
 		await this.report();
 		await pause(300);
@@ -35,7 +35,7 @@ export class Probe {
 		this.begun = { report, at: performance.now() };
 	}
 
-	/** What the process has needed since. */
+	/** What the process has needed since `begin`. */
 	async end(): Promise<Needs> {
 		const at = performance.now();
 		if (!this.begun) throw new Error('The measured part has not begun');
@@ -57,7 +57,7 @@ export class Probe {
 
 	private async report(): Promise<Report> {
 		const last = this.read();
-		if (!last) throw new Error('The process does not hold the probe');
+		if (!last) throw new Error('The process has not loaded the probe');
 		process.kill(last.pid, 'SIGUSR2');
 		const until = Date.now() + PATIENCE_MS;
 		while (Date.now() < until) {
@@ -69,7 +69,7 @@ export class Probe {
 	}
 }
 
-/** What a marked part of a workflow came to. */
+/** The measured values of the marked part of a workflow. */
 export interface Marked {
 	needs: Needs;
 	/** Items that reached its end: all at once, or one branch of a loop after the other. */
@@ -77,8 +77,8 @@ export interface Marked {
 }
 
 /**
- * Where measured workflows call at the start and at the end of what is measured: the start hands
- * them their rows, and neither the start of n8n nor its end is counted.
+ * The server that measured workflows call at the start and at the end of the measured part. The
+ * start call returns their rows. The start and the end of n8n do not count.
  */
 export class Marks {
 	private probe?: Probe;
@@ -103,14 +103,14 @@ export class Marks {
 		return marks;
 	}
 
-	/** The next call at `/start` begins with these rows, and counts by this probe. */
+	/** Sets the rows and the probe for the next call of `/start`. */
 	expect(probe: Probe, rows: object[]) {
 		this.probe = probe;
 		this.rows = rows;
 		this.marked = undefined;
 	}
 
-	/** What was measured; undefined where the workflow did not reach its end. */
+	/** The measured values; undefined if the workflow did not reach its end. */
 	result(): Marked | undefined {
 		return this.marked;
 	}
@@ -121,7 +121,7 @@ export class Marks {
 	}
 
 	private async called(address: string): Promise<unknown> {
-		if (!this.probe) throw new Error('Nothing is measured now');
+		if (!this.probe) throw new Error('No measurement is active');
 		const { pathname, searchParams } = new URL(address, this.origin);
 		if (pathname === '/start') {
 			await this.probe.begin();

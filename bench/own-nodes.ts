@@ -23,7 +23,7 @@ export interface OwnNodes {
 	credential: ICredentialType;
 }
 
-/** As a host gets them: the package unpacked. */
+/** Our nodes from the unpacked package, as a host gets them. */
 export function packedNodes(folder: string): OwnNodes {
 	const built = createRequire(__filename)(join(folder, 'index.js')) as {
 		ModelAccess: new () => INodeType;
@@ -37,7 +37,7 @@ export function packedNodes(folder: string): OwnNodes {
 	};
 }
 
-/** As they are in the sources, with their waits on another clock. */
+/** Our nodes from the sources, with their waits on another clock. */
 export function nodesOnTime(time: Clock): OwnNodes {
 	const onTime = ({ description, methods }: INodeType, resources: Resource[]): INodeType => ({
 		description,

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../scripts/n8n/command';
 
-/** Well-known community packages from npm, which ours is weighed beside. */
+/** Well-known community packages from npm, for comparison with ours. */
 export const OTHER_PACKAGES = [
 	{ name: 'n8n-nodes-mcp', version: '0.1.37' },
 	{ name: 'n8n-nodes-evolution-api', version: '1.0.4' },
@@ -12,21 +12,21 @@ export const OTHER_PACKAGES = [
 
 /** A package as n8n's installer leaves it. */
 export interface InstalledPackage {
-	/** Where it is. */
+	/** Its folder. */
 	folder: string;
 	/** Bytes of its tarball. */
 	tarballBytes: number;
-	/** Bytes of all files that installing it brought, with those of its dependencies. */
+	/** Bytes of all installed files, dependencies included. */
 	installedBytes: number;
 	files: number;
 }
 
 /**
- * Installs a package as n8n's own installer of community packages does: with its dependencies and
- * without its peers. What is there already stays.
- * @param place folder that it goes to
- * @param name of the package, which the folder is then called by
- * @param wanted a name with a version, or a tarball's path
+ * Installs a package as n8n's own installer of community packages does: with its dependencies,
+ * without its peers. An existing installation is kept.
+ * @param place the target folder
+ * @param name the name of the package and of its folder
+ * @param wanted a name with a version, or the path of a tarball
  */
 export async function installedPackage(
 	place: string,
@@ -67,8 +67,8 @@ async function sizeOf(folder: string): Promise<{ bytes: number; files: number }>
 }
 
 /**
- * How long it takes to load all node and credential files of a package, in a fresh process.
- * @param modules folder of n8n's own modules
+ * Measures the time to load all node and credential files of a package in a fresh process.
+ * @param modules the folder of n8n's own modules
  * @returns milliseconds
  */
 export async function loadingTime(node: string, modules: string, folder: string): Promise<number> {

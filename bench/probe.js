@@ -1,7 +1,7 @@
-/*
- * Goes into n8n's process by `node --require`. At SIGUSR2 it collects garbage and writes down what
- * the process has needed until then. Only the first process that finds no file is the one measured:
- * those that it starts itself are not.
+/**
+ * Runs inside n8n's process by `node --require`. At SIGUSR2 it collects garbage and writes what the
+ * process has needed until then. It measures only the first process that finds no file, not the
+ * child processes.
  */
 const { renameSync, writeFileSync } = require('node:fs');
 const { setFlagsFromString } = require('node:v8');
@@ -12,9 +12,9 @@ const file = process.env.BENCH_PROBE;
 let reports = 0;
 
 function report() {
-	// Whoever reads the file never finds half of it.
+	// Written in one step, so that a reader never finds an incomplete file.
 	const used = { before: process.cpuUsage() };
-	// A measured part begins with two reports, and ends with a third.
+	// A measured part begins with two reports and ends with a third.
 	const place = reports % 3;
 	if (reports > 0 && place === 0) profiler.end();
 	if (reports > 0) collectGarbage();
@@ -40,5 +40,5 @@ try {
 	process.on('SIGUSR2', report);
 	report();
 } catch {
-	// Not the first one.
+	// Not the first process.
 }

@@ -5,17 +5,17 @@ import { runInNewContext } from 'node:vm';
 
 const profiler = createRequire(__filename)('./profiler.js') as { begin(): void; end(): void };
 
-/** What some work needed of a process. */
+/** The resources that some work needed. */
 export interface Needs {
-	/** Milliseconds on the wall. */
+	/** Milliseconds of wall time. */
 	ms: number;
 	/** Milliseconds of processor time, system calls included. */
 	cpuMs: number;
-	/** Bytes at the peak over what the process had before; absent where the system does not tell. */
+	/** Bytes at the peak, minus those before; absent if the system does not tell. */
 	addedBytes?: number;
 }
 
-/** The most that a process has had in memory since {@link resetPeak}, in bytes; undefined but on Linux. */
+/** Peak memory of a process since {@link resetPeak}, in bytes; undefined except on Linux. */
 export function peakOf(pid: number | 'self'): number | undefined {
 	try {
 		const [, kilobytes] =
@@ -26,19 +26,19 @@ export function peakOf(pid: number | 'self'): number | undefined {
 	}
 }
 
-/** Lets the kernel count a process's peak anew. */
+/** Resets the kernel's peak memory value of a process. */
 export function resetPeak(pid: number | 'self') {
 	try {
 		writeFileSync(`/proc/${pid}/clear_refs`, '5');
 	} catch {
-		// Not Linux: there is no peak to read either.
+		// Not Linux: the peak is not available either.
 	}
 }
 
 export const pause = async (ms: number) =>
 	await new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Leaves this process's memory without garbage, as far as V8 lets it. */
+/** Collects this process's garbage, as far as V8 allows it. */
 export async function collectGarbage() {
 	setFlagsFromString('--expose-gc');
 	const collect = runInNewContext('gc') as () => void;
@@ -48,7 +48,7 @@ export async function collectGarbage() {
 	}
 }
 
-/** Does some work in this process, and tells what it needed. */
+/** Does some work in this process and measures what it needed. */
 export async function needsOf(work: () => Promise<unknown>): Promise<Needs> {
 	await collectGarbage();
 	resetPeak('self');

@@ -1,6 +1,6 @@
-/*
- * Writes a profile of the processor for each measured part into the folder BENCH_PROFILE, if that is
- * set. In plain JavaScript, as probe.js takes it into n8n's process.
+/**
+ * Writes a processor profile of each measured part into the folder BENCH_PROFILE, if it is set. It
+ * is plain JavaScript, because probe.js loads it into n8n's process.
  */
 const { writeFileSync } = require('node:fs');
 const { Session } = require('node:inspector');

@@ -1,40 +1,43 @@
-/** Somebody who does the work of a case: ours, another way, or the limit. */
+/** A contender that does the work of a case: ours, another way, or the limit. */
 export interface Line {
 	who: string;
-	/** What was measured of it, a value for each run. */
+	/** Its measured values, one for each run. */
 	values: Record<string, number[]>;
 }
 
-/** What is to hold. */
+/** A goal. */
 export interface Goal {
 	goal: string;
-	/** What was found. */
+	/** The measured result. */
 	found: string;
 	met: boolean;
 }
 
-/** What one case came to. */
+/** The result of one case. */
 export interface CaseResult {
 	name: string;
-	/** What nobody can be better than, and why. */
+	/** The limit that no contender can pass, and its reason. */
 	limit: string;
 	/** Ours is the first. */
 	lines: Line[];
 	goals: Goal[];
-	/** Whether all lines are of the same work, so that their ratios to ours tell something: they are if absent. */
+	/**
+	 * Whether all lines do the same work, so that their ratios to ours are meaningful; true if
+	 * absent.
+	 */
 	alike?: boolean;
 }
 
-/** The middle value; of an even number the mean of the two in the middle. */
+/** The median. */
 export function median(values: number[]): number {
 	const sorted = [...values].sort((a, b) => a - b);
 	const middle = sorted.length / 2;
 	const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
-	if (low === undefined || high === undefined) throw new Error('Nothing was measured');
+	if (low === undefined || high === undefined) throw new Error('No values to summarize');
 	return (low + high) / 2;
 }
 
-/** A number with as many digits as tell something. */
+/** Formats a number with its significant digits. */
 export function short(value: number): string {
 	const size = Math.abs(value);
 	if (size >= 1000) return Math.round(value).toLocaleString('en-US').replaceAll(',', ' ');
@@ -42,13 +45,13 @@ export function short(value: number): string {
 	return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
 }
 
-/** How many times as much. */
+/** Formats a ratio. */
 export const times = (value: number) => `${short(value)}×`;
 
-/** The median of what was measured of somebody. */
+/** The median of a contender's values. */
 export function middleOf({ lines }: Pick<CaseResult, 'lines'>, who: string, what: string): number {
 	const found = lines.find((line) => line.who === who)?.values[what];
-	if (!found) throw new Error(`Nobody measured "${what}" of "${who}"`);
+	if (!found) throw new Error(`No contender measured "${what}" of "${who}"`);
 	return median(found);
 }
 
@@ -60,7 +63,7 @@ function cell(values: number[] | undefined): string {
 	return short(median(values)) + spread;
 }
 
-/** A case as a table of Markdown; ratios are to the first line, which is ours. */
+/** A case as a Markdown table. Ratios are to the first line, which is ours. */
 export function asMarkdown(result: CaseResult): string {
 	const { name, limit, lines, goals, alike = true } = result;
 	const columns = [...new Set(lines.flatMap(({ values }) => Object.keys(values)))];

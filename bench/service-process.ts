@@ -12,15 +12,18 @@ import {
 /** Limits that the gateway checks after it accepted a submit. */
 export type BackgroundLimits = Pick<GatewaySwitches, 'places' | 'requestsPerClockMinute'>;
 
-/** How the gateway behaves in a case; what is left out is as in `PLAIN`. */
+/** How the gateway behaves in a case. Absent fields are as in `PLAIN`. */
 export interface ServicePlan {
 	/** Run time of an image task, seconds. */
 	taskSeconds?: number;
-	/** Milliseconds until an answer. */
+	/** Milliseconds until a response. */
 	responseMs?: number;
-	/** Size of the images in bytes; absent means as they are drawn. */
+	/** Size of the images in bytes; absent means their usual size. */
 	imageBytes?: number;
-	/** Deltas of a streamed answer, which was written down beforehand: the gateway costs no time. */
+	/**
+	 * Number of deltas of a streamed answer. The stream is prepared, so that the gateway needs no
+	 * time.
+	 */
 	deltas?: number;
 	/** `Retry-After` of submits and polls, in seconds. */
 	retryAfter?: number;
@@ -28,32 +31,32 @@ export interface ServicePlan {
 	backgroundLimits?: BackgroundLimits;
 }
 
-/** What the gateway has seen since it was last told how to behave. */
+/** What the gateway has counted since its last plan. */
 export interface Counts {
-	/** Requests of all kinds. */
+	/** All requests. */
 	requests: number;
 	submits: number;
-	/** Submits that were answered by 429. */
+	/** Submits that got 429. */
 	refused: number;
 	accepted: number;
-	/** Prompts of which more than one task was made. */
+	/** Prompts with more than one task. */
 	doubled: number;
 	/** Tasks that failed without a charge. */
 	refusedTasks: number;
 	/** Tasks that were charged. */
 	charged: number;
-	/** Prompts for which more than one task was charged. */
+	/** Prompts with more than one charged task. */
 	chargedTwice: number;
-	/** When each submit came, in milliseconds since the Unix epoch. */
+	/** Time of each submit, in milliseconds since the Unix epoch. */
 	submittedAt: number[];
 	polls: number;
 	responses: number;
 	downloads: number;
-	/** Connections that requests came on. */
+	/** Number of connections. */
 	connections: number;
 }
 
-/** A task that is done, as far as a download needs it. */
+/** A completed task: the fields that a download needs. */
 export interface FinishedTask {
 	task_id: string;
 	image_url: string;
@@ -73,7 +76,7 @@ export type ServiceAnswer<W extends ServiceWish> = W['wish'] extends 'count'
 const PIECE = 64 * 1024;
 const IMAGE = drawImage({ prompt: 'large', index: 0, width: 32, height: 24 });
 
-/** An image of any size: what follows its end is filler, and its end comes again. */
+/** An image of any size. Filler follows its end, and then its end is repeated. */
 function* largeImage(bytes: number) {
 	const filler = Buffer.alloc(PIECE, 7);
 	yield IMAGE;
@@ -88,7 +91,7 @@ function pieces(body: Buffer): Buffer[] {
 	);
 }
 
-/** What the gateway streams for so many words, written down once. */
+/** The stream of the gateway for a number of words, prepared once. */
 async function streamOf(gateway: Gateway, deltas: number): Promise<Buffer> {
 	const pool = new Pool(gateway.origin);
 	const { body } = await pool.request({

@@ -5,15 +5,15 @@ import type { ServiceAnswer, ServiceWish } from './service-process';
 
 export type { BackgroundLimits, Counts, FinishedTask, ServicePlan } from './service-process';
 
-/** The built-in gateway in a process of its own, so that what it needs is not counted. */
+/** The built-in gateway in a separate process, so that its needs do not count. */
 export class Service {
 	private constructor(
 		private readonly child: ChildProcess,
 		/** Ends in `/v1`. */
 		readonly baseUrl: string,
-		/** May do everything. */
+		/** A key without restrictions. */
 		readonly key: string,
-		/** May have ten image tasks at once. */
+		/** A key with at most ten image tasks at once. */
 		readonly keyOfTen: string,
 	) {}
 
@@ -25,7 +25,7 @@ export class Service {
 		return new Service(child, baseUrl, key, keyOfTen);
 	}
 
-	/** Asks the process for something, one wish at a time. */
+	/** Sends a message to the process, one at a time. */
 	async ask<W extends ServiceWish>(wish: W): Promise<ServiceAnswer<W>> {
 		this.child.send(wish);
 		const [answer] = (await once(this.child, 'message')) as [ServiceAnswer<W>];

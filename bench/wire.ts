@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 /** Node's channel for each connection that a server of this process accepts. */
 const ACCEPTED = 'net.server.socket';
 
-/** What has gone over the connections to servers of this process, in bytes. */
+/** Bytes on the connections to servers of this process. */
 export class Wire {
 	private readonly sockets: Socket[] = [];
 	private readonly note = (message: unknown) => {
@@ -15,12 +15,12 @@ export class Wire {
 		subscribe(ACCEPTED, this.note);
 	}
 
-	/** By those who connected, to the servers. */
+	/** Sent by clients to the servers. */
 	get sent(): number {
 		return this.sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
 	}
 
-	/** From the servers. */
+	/** Sent by the servers. */
 	get read(): number {
 		return this.sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
 	}

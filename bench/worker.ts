@@ -6,16 +6,17 @@ import { PROJECT } from '../scripts/n8n/package';
 import { doJob, type Done, type Job, type JobAccess } from './jobs';
 
 /**
- * Does a job in a fresh process, so that memory which was once in use does not look idle.
- * @param node the Node to do it with; this process's if absent
- * @throws {Error} it failed; what it says of that is on the standard error output
+ * Does a job in a fresh process, because freed memory of earlier work would distort the peak.
+ * @param node the Node of the process; this process's if absent
+ * @throws {Error} the job failed; its message is on the standard error output
  */
 export async function done(job: Job, access: JobAccess, node?: string): Promise<Done> {
 	const child = fork(__filename, [JSON.stringify({ job, access })], {
 		env: {
 			...process.env,
 			BENCH_PROFILE_NAME: job.job,
-			// The unpacked package lies outside the checkout: n8n-core of the checkout is its n8n here.
+			// The unpacked package is outside the checkout. It uses n8n-core of the checkout as its
+			// n8n.
 			NODE_PATH: join(PROJECT, 'node_modules'),
 		},
 		...(node !== undefined && { execPath: node }),

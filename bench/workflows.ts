@@ -4,10 +4,10 @@ import { CREDENTIAL, type WorkflowFile } from '../scripts/n8n/stage';
 
 type Node = WorkflowFile['nodes'][number];
 type Settings = Record<string, unknown>;
-/** From one node to another, by an output that is 0 if absent. */
+/** A connection from one node to another; output 0 if absent. */
 type Edge = [from: string, to: string, output?: number];
 
-/** Credentials of the nodes that stand beside ours. */
+/** Credentials of the nodes that ours are compared with. */
 export const BEARER = { id: 'BenchBearer1', name: 'Bearer' };
 export const BEARER_OF_TEN = { id: 'BenchBearer10', name: 'Bearer of ten at once' };
 export const OPENAI = { id: 'BenchOpenAi1', name: 'OpenAI' };
@@ -44,7 +44,7 @@ function connected(id: string, nodes: Node[], edges: Edge[], others: Settings = 
 const chainOf = (names: string[]): Edge[] =>
 	names.slice(0, -1).map((name, at) => [name, names[at + 1] ?? '']);
 
-/** An HTTP Request node as somebody sets it up for this gateway. */
+/** An HTTP Request node as a user configures it for this gateway. */
 function http(name: string, parameters: Settings, credential = BEARER): Node {
 	return {
 		...core(name, 'httpRequest', 4.2, {
@@ -65,7 +65,7 @@ const posted = (url: string, body: string): Settings => ({
 	jsonBody: body,
 });
 
-/** An image from the storage, which wants no key. */
+/** Downloads an image from the storage, without a key. */
 const download = (url: string) =>
 	core('Download', 'httpRequest', 4.2, {
 		url,
@@ -91,7 +91,7 @@ function question(name: string, left: string, right: string | number): Node {
 	});
 }
 
-/** A node of ours, with a credential. */
+/** One of our nodes, with a credential. */
 const ours = (
 	name: string,
 	type: 'modelAccess' | 'modelAccessImage',
@@ -101,11 +101,11 @@ const ours = (
 
 const each = (batchSize: number) => core('Each', 'splitInBatches', 3, { batchSize, options: {} });
 
-/** Where the measured workflows find what they need. */
+/** The addresses that the measured workflows call. */
 export interface Places {
-	/** Of the gateway; ends in `/v1`. */
+	/** Address of the gateway; ends in `/v1`. */
 	baseUrl: string;
-	/** Of the marks. */
+	/** Address of the marks. */
 	marks: string;
 }
 
@@ -132,7 +132,7 @@ export const TASK_WITH_FILE: IDataObject = {
 	taskId: '={{ $json.task_id }}',
 };
 
-/** All workflows that n8n's command `execute` runs, by what they are called in the table. */
+/** All workflows that n8n's command `execute` runs, by their names in the table. */
 export function measuredWorkflows({ baseUrl, marks }: Places): Record<string, WorkflowFile> {
 	const start = {
 		...core('Start', 'httpRequest', 4.2, { url: `${marks}/start`, options: {} }),
@@ -151,7 +151,7 @@ export function measuredWorkflows({ baseUrl, marks }: Places): Record<string, Wo
 		options: {},
 	});
 	const begin = [MANUAL, start];
-	/** A node between the marks. What is loaded and compiled once, one item before has seen to. */
+	/** A node between the marks. One item before has loaded and compiled everything. */
 	const alone = (id: string, node: Node, warm = true) => {
 		const before = warm ? [MANUAL, first, { ...node, name: `${node.name} Once` }] : [MANUAL];
 		const nodes = [...before, start, node, end];
@@ -198,9 +198,9 @@ export function measuredWorkflows({ baseUrl, marks }: Places): Record<string, Wo
 			],
 		);
 
-	/*
-	 * A task that ends with 429 is submitted again after half a minute. n8n takes the branch of the
-	 * node that lies further left first: refused images do not wait for those at work.
+	/**
+	 * A task that ends with 429 is submitted again after half a minute. n8n runs the branch of the
+	 * left node first, so refused images do not wait for running ones.
 	 */
 	const again = (from: string) => [
 		submit(BEARER, `$('${from}').item.json.prompt`),
@@ -318,7 +318,7 @@ export function measuredWorkflows({ baseUrl, marks }: Places): Record<string, Wo
 
 const STREAMING = { responseMode: 'streaming' };
 
-/** Workflows that stream to whoever calls them; each is at `/webhook/<id>`. */
+/** Workflows that stream to their caller; each is at `/webhook/<id>`. */
 export function streamingWorkflows(): Record<string, WorkflowFile> {
 	const prompt = 'Tell me a long story';
 	const agent = core('Agent', '@n8n/n8n-nodes-langchain.agent', 3, {

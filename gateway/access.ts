@@ -18,11 +18,11 @@ export interface KeyHolder extends KeyOptions {
 	name: string;
 }
 
-/** Who may do what, how often and on whose account (contract: Authentication; Errors 401, 403, 429). */
+/** Rights, limits and accounts of the keys (contract: Authentication; Errors 401, 403, 429). */
 export class Access {
 	private readonly holders: KeyHolder[];
 	private readonly recent = new Map<string, number[]>();
-	/** When wrong keys came, by address. */
+	/** Times of requests with wrong keys, by address. */
 	private readonly wrongKeys = new Map<string, number[]>();
 
 	constructor(
@@ -33,14 +33,14 @@ export class Access {
 		this.holders = Object.entries(keys).map(([name, key]) => ({ name, ...key }));
 	}
 
-	/** The key that a request carries, if it is a known one, usable or not. */
+	/** The known key of a request, usable or not. */
 	identify(req: IncomingMessage): KeyHolder | undefined {
 		const presented = bearer(req);
 		return this.holders.find(({ key }) => key === presented);
 	}
 
 	/**
-	 * Lets a usable key in and counts its request (contract: Authentication, 1 to 4).
+	 * Admits a usable key and counts its request (contract: Authentication, 1 to 4).
 	 * @param now milliseconds since the Unix epoch
 	 * @throws ApiError 401, 403, 429
 	 */
@@ -64,27 +64,25 @@ export class Access {
 		if (holder.allowedIps && !holder.allowedIps.includes(address)) {
 			throw this.refusals.addressNotAllowed(address);
 		}
-		// A key that has used up its quota may still fetch what it paid for.
+		// A key without quota may still fetch what it paid for.
 		if (holder.usedUp && route !== 'task') throw this.refusals.usedUp(holder.usedUp, route);
 		if (!this.settings.backgroundLimits) this.countRequest(holder, now);
 		return holder;
 	}
 
-	/**
-	 * @throws ApiError 403 where the key's group lacks the capability
-	 */
+	/** @throws ApiError 403 if the key's group lacks the capability */
 	permit(holder: KeyHolder, capability: Capability) {
 		if (this.groupOf(holder)[capability] === false) throw this.refusals.notPermitted(capability);
 	}
 
-	/** IDs of the models that a key may use, in the catalogue's order. */
+	/** IDs of the models that a key may use, in the order of the catalog. */
 	modelsOf(holder: KeyHolder): string[] {
 		const { models } = this.groupOf(holder);
 		return Object.keys(this.settings.models).filter((id) => models?.includes(id) ?? true);
 	}
 
 	/**
-	 * @throws ApiError 404 where the model is not in the key's list, 400 where it cannot do this
+	 * @throws ApiError 404 if the model is not in the key's list, 400 if the model cannot do this
 	 */
 	requireModel(holder: KeyHolder, id: string, ability: keyof ModelOptions) {
 		if (!this.modelsOf(holder).includes(id)) throw this.refusals.noSuchModel(id);
@@ -93,7 +91,7 @@ export class Access {
 
 	/**
 	 * Takes credits from the key's account.
-	 * @throws ApiError 403 where it has too few
+	 * @throws ApiError 403 if the account has too few
 	 */
 	charge(holder: KeyHolder, charge: Omit<Charge, 'key' | 'account'>) {
 		if (!this.canPay(holder, charge.credits)) throw this.refusals.noBalance();
@@ -102,18 +100,18 @@ export class Access {
 		this.usageLog.book({ key: holder.name, account, ...charge });
 	}
 
-	/** Whether the key's account has so many credits left. */
+	/** Whether the key's account has enough credits. */
 	canPay(holder: KeyHolder, credits: number): boolean {
 		const { balance = Infinity } = this.settings.accounts[accountOf(holder)] ?? {};
 		return balance >= credits;
 	}
 
-	/** Gives back what was to be charged for an image task, and is not yet. */
+	/** Cancels the pending charge of an image task. */
 	cancelCharge(taskId: string) {
 		for (const { account, credits } of this.usageLog.cancel(taskId)) this.pay(account, -credits);
 	}
 
-	/** The image tasks that an account may have at work at once. */
+	/** The number of image tasks of an account that may run at once. */
 	placesOf(holder: KeyHolder): number {
 		const { accounts, places = Infinity } = this.settings;
 		return accounts[accountOf(holder)]?.places ?? places;
@@ -159,7 +157,7 @@ export class Access {
 /** Name of the account that pays for a key. */
 export const accountOf = ({ account = 'main' }: KeyHolder) => account;
 
-/** The key in the one `Authorization` header, if it has the contract's form to the letter. */
+/** The key of the `Authorization` header, if the header has exactly the contract's form. */
 function bearer(req: IncomingMessage): string | undefined {
 	const headers = req.rawHeaders.filter(
 		(name, index) => index % 2 === 0 && name.toLowerCase() === 'authorization',

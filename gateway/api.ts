@@ -30,7 +30,7 @@ interface ApiParts {
 	onRequest?: (record: RequestRecord) => void;
 }
 
-/** The service's API (contract: Endpoints), one call of {@link serve} for each request. */
+/** The service's API (contract: Endpoints). {@link serve} handles one request. */
 export class Api {
 	private readonly access: Access;
 	private readonly upstream: Upstream;
@@ -188,7 +188,7 @@ export class Api {
 		}
 	}
 
-	/** The gateway is started anew: connections end, and tasks at work stay so for ever. */
+	/** Restarts the gateway: connections end, and running tasks stay `processing`. */
 	restart() {
 		this.tasks.restart(this.parts.time.now());
 	}
@@ -198,7 +198,7 @@ export class Api {
 		this.tasks.clearMemory(this.parts.time.now());
 	}
 
-	/** An error as the switches have it. */
+	/** An error in the form that the switches ask for. */
 	private restated(error: ApiError): ApiError {
 		const { overload529, retryAfter } = this.parts.settings;
 		const restated = overload529 && error.status === 503 ? new ApiError(529) : error;
@@ -238,7 +238,7 @@ export class Api {
 		const read = route === 'edits' ? readEdit : readGeneration;
 		const submission = read(body, key, settings);
 		const { model, prompt } = submission.request;
-		// In the background, a model that no account has is a failed task.
+		// In the background, an unknown model makes the task fail.
 		const isListed = this.access.modelsOf(key).includes(model);
 		if (isListed || !settings.backgroundLimits) this.access.requireModel(key, model, 'images');
 		obeyStatus(prompt, record.attempt);
@@ -250,7 +250,7 @@ const isStreamed = (body: unknown) => (body as { stream?: unknown } | null)?.str
 
 const isLimit = ({ status }: ApiError) => [429, 503, 529].includes(status);
 
-/** A limit that a stream meets in line. */
+/** A limit that ends a stream with status 200. */
 function limitInStream({ status, message }: ApiError): Reply {
 	const code = status === 429 ? 'rate_limit_exceeded' : 'server_is_overloaded';
 	return failedInLine(code, message);

@@ -3,20 +3,22 @@ import { ApiError } from './errors';
 import { readForm, type Form } from './images/form';
 import { ClientGone, type GatewayTime } from './time';
 
-/** A body as it came: kept up to the limit, counted beyond it. */
+/** A body as received: kept up to the limit, counted beyond it. */
 export interface RawBody {
 	bytes: Buffer;
-	/** Bytes that came, also those that were not kept. */
+	/** Number of received bytes, including those that were dropped. */
 	length: number;
-	/** The gateway stopped waiting for the rest. */
+	/** Whether the gateway stopped waiting for the rest. */
 	late: boolean;
 }
 
-/** Bytes beyond the limit that are read and dropped, so that the client gets to see the 413. */
+/**
+ * Bytes beyond the limit that are read and dropped. Without this the client would not see the 413.
+ */
 const PATIENCE = 256 * 2 ** 20;
 
 /**
- * Reads a request's body to its end, keeps at most `limit` bytes of it.
+ * Reads a request's body to its end and keeps at most `limit` bytes of it.
  * @param bodyMs milliseconds after which the gateway stops waiting
  * @throws ClientGone
  */
@@ -56,7 +58,7 @@ interface BodyOptions {
 	gone: AbortSignal;
 }
 
-/** A body and what it says, or why it says nothing. */
+/** A parsed body, or the reason why it could not be parsed. */
 export type ParsedBody =
 	| { kind: 'json'; value: unknown }
 	| { kind: 'form'; form: Form }
@@ -64,7 +66,7 @@ export type ParsedBody =
 	| { kind: 'faulty'; error: ApiError; text: string };
 
 /**
- * Understands a body by its `Content-Type`.
+ * Parses a body by its `Content-Type`.
  * @param allowForm whether the endpoint takes multipart
  */
 export async function parseBody(

@@ -1,6 +1,6 @@
 const MINUTE = 60_000;
 
-/** Counts requests in the minutes of the clock, those that are refused included. */
+/** Counts requests in each clock minute, including refused ones. */
 export class ClockMinute {
 	private readonly counts = new Map<string, { minute: number; count: number }>();
 

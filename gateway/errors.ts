@@ -1,4 +1,4 @@
-/** What the `type` of an error body is for each status of the contract's table (Errors). */
+/** The error body for each status of the contract's table (Errors). */
 const TYPES: Record<number, { type: string; code: string; message: string }> = {
 	400: {
 		type: 'invalid_request_error',
@@ -74,7 +74,7 @@ interface ErrorDetails {
 	/** Seconds for the `Retry-After` header. */
 	retryAfter?: number;
 	headers?: Record<string, string>;
-	/** The body word for word, in place of the contract's. */
+	/** The exact body, instead of the contract's. */
 	body?: object;
 }
 
@@ -100,7 +100,7 @@ export class ApiError extends Error {
 	}
 }
 
-/** 400 for one field: the message names it (contract: Errors, row 400). */
+/** A 400 for one field. The message names it (contract: Errors, row 400). */
 export const badField = (field: string, problem: string, code = 'invalid_value') =>
 	new ApiError(400, { code, message: `${field} ${problem}`, param: field });
 

@@ -14,9 +14,9 @@ export function goneSignal(res: ServerResponse): AbortSignal {
 }
 
 /**
- * Takes one exchange from its read request to its end: interceptor, work, interceptor, reply. Sets
- * the record's status, fault and end.
- * @param work does what was asked; its errors are replies already
+ * Handles one exchange: interceptor, work, interceptor, reply. Sets the record's status, fault and
+ * end.
+ * @param work handles the request; its errors are replies already
  */
 export async function conduct<E extends Exchange | StorageExchange>(
 	exchange: E,
@@ -42,7 +42,7 @@ export async function conduct<E extends Exchange | StorageExchange>(
 	}
 }
 
-/** Lets a fault happen. Returns whether that was the end of the exchange. */
+/** Makes a fault happen. Returns whether the exchange is over. */
 async function happens(
 	fault: Fault | undefined,
 	exchange: Exchange | StorageExchange,

@@ -14,12 +14,12 @@ export interface Reply {
 
 /**
  * What goes wrong with an exchange.
- * - `reply`: this goes out in place of the gateway's own reply.
- * - `destroy`: the connection is cut. At `before` nothing was done; at `after` the request was
- *   carried out and only its reply is lost.
- * - `hang`: no reply ever.
- * - `delay`: `ms` milliseconds pass, then `then` happens, or else all goes on as usual.
- * - `take`: the caller writes to `exchange.res` itself.
+ * - `reply`: the gateway sends this reply instead of its own.
+ * - `destroy`: the gateway cuts the connection. At `before` it did nothing. At `after` it carried
+ *   out the request, and only the reply is lost.
+ * - `hang`: the gateway never replies.
+ * - `delay`: the gateway waits `ms` milliseconds, then does `then`, or goes on as usual.
+ * - `take`: the interceptor itself writes to `exchange.res`.
  */
 export type Fault =
 	| { kind: 'reply'; status: number; headers?: Record<string, string>; body?: unknown }
@@ -30,7 +30,10 @@ export type Fault =
 
 /** One request on its way through a server, as {@link Intercept} sees it. */
 interface ExchangeOf<Record, Name> {
-	/** `before`: the request is read and nothing done. `after`: it is done, the reply unwritten. */
+	/**
+	 * `before`: the request is read, nothing is done. `after`: the request is done, the reply is
+	 * not written.
+	 */
 	stage: 'before' | 'after';
 	readonly route: Name;
 	/** Name of the key that the request carries, if it is a known one. */
@@ -49,7 +52,9 @@ interface ExchangeOf<Record, Name> {
 export type Exchange = ExchangeOf<RequestRecord, RouteName>;
 export type StorageExchange = ExchangeOf<StorageRecord, 'image'>;
 
-/** Consulted twice for each exchange; what it returns happens in place of what would have. */
+/**
+ * Called twice for each exchange. The fault that it returns happens instead of the usual handling.
+ */
 export type Intercept<E = Exchange> = (
 	exchange: E,
 ) => Fault | undefined | Promise<Fault | undefined>;

@@ -3,8 +3,8 @@ import { badField } from './errors';
 
 /**
  * Reads the fields of a JSON object by type. Each reader returns `undefined` for a field that is
- * absent or null, and throws a 400 that names the field (with `at`, the path to the object) where
- * it has another type.
+ * absent or null. It throws a 400 if the field has another type. The message names the field, with
+ * the path `at` to the object.
  */
 export class Fields {
 	constructor(
@@ -24,7 +24,7 @@ export class Fields {
 		return this.of(name, 'a string', (value): value is string => typeof value === 'string');
 	}
 
-	/** A string that must be there and hold more than white space. */
+	/** A required string with more than white space. */
 	text(name: string): string {
 		const value = this.string(name);
 		if (value === undefined) throw badField(this.path(name), 'is required', 'missing_field');

@@ -41,37 +41,37 @@ export interface Gateway
 	readonly baseUrl: string;
 	/** Origin of the API. */
 	readonly origin: string;
-	/** Origin of the storage: another one. */
+	/** Origin of the storage, which is not that of the API. */
 	readonly storageUrl: string;
 	/** The keys by name. */
 	readonly keys: Record<DefaultKeyName, string> & Record<string, string>;
-	/** What each piece of work cost, until now. */
+	/** All charges until now. */
 	readonly charges: UsageLog['charges'];
-	/** What became of each image task, and whether it was charged. */
+	/** The outcome of each image task, and whether it was charged. */
 	readonly outcomes: UsageLog['outcomes'];
-	/** What can be changed while it runs, `intercept` and `storageIntercept` among it. */
+	/** Settings that can change while the gateway runs, with `intercept` and `storageIntercept`. */
 	readonly settings: GatewaySettings;
-	/** API requests whose handling has not ended. */
+	/** Number of API requests that are being handled. */
 	readonly inFlight: number;
 	/** Open connections to API and storage. */
 	readonly connections: number;
-	/** Errors of the gateway's own making; a test may want it to be empty. */
+	/** Errors in the gateway itself; a test may check that there are none. */
 	readonly crashes: unknown[];
-	/** Starts anew: connections are cut, and the tasks at work stay so until they expire. */
+	/** Restarts: cuts all connections. Running tasks stay `processing` until they expire. */
 	restart(): void;
-	/** Forgets every task: polls get the 404 of unknown ones. */
+	/** Forgets every task: polls get the 404 of unknown tasks. */
 	clearMemory(): void;
-	/** Stops listening, cuts every connection, and waits until all is closed. */
+	/** Stops listening, cuts every connection, and waits until all are closed. */
 	close(): Promise<void>;
 	/** Stops listening and cuts every connection at once, as a crash would. */
 	kill(): void;
 }
 
 /**
- * Starts the service of the Model Access API contract on loopback: the API, and beside it, on
- * another port, the storage of its images.
- * @param options see `GatewayOptions`; without any it is a friendly service on free ports
- * @throws the system's error where a port is taken
+ * Starts the service of the Model Access API contract on loopback. The API and the storage of its
+ * images listen on two ports.
+ * @param options see `GatewayOptions`; the defaults are a gateway without faults on free ports
+ * @throws the system's error if a port is taken
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
 	const { settings, keys, time } = resolveOptions(options);

@@ -12,9 +12,9 @@ export interface ModelOptions {
 	images?: boolean;
 }
 
-/** What the keys of a group may use (contract: Authentication, 4). Absent means: allowed. */
+/** What the keys of a group may use (contract: Authentication, 4). An absent field allows it. */
 export interface GroupOptions {
-	/** IDs from the catalogue; absent means all of it. */
+	/** IDs of the catalog; absent means all. */
 	models?: string[];
 	/** `POST /v1/responses`. */
 	responses?: boolean;
@@ -26,18 +26,18 @@ export interface GroupOptions {
 	images?: boolean;
 	/** Image edits alone. */
 	edits?: boolean;
-	/** Accounts at a provider; without any, tasks fail with 503 and responses get it. */
+	/** Accounts at a provider. Without any, tasks fail with 503 and responses get 503. */
 	accounts?: boolean;
 }
 
-/** What a group may be kept from. */
+/** What a group can be denied. */
 export type Capability = Exclude<keyof GroupOptions, 'models' | 'accounts'>;
 
-/** Who pays. A response costs 1 credit, an image 10, when the work is accepted. */
+/** The account that pays. A response costs 1 credit, an image 10, when the work is accepted. */
 export interface AccountOptions {
-	/** Credits left; absent means: endless. */
+	/** Credits left; absent means no limit. */
 	balance?: number;
-	/** Image tasks at work at once, in place of the setting `places`. */
+	/** Image tasks that run at once; replaces the setting `places`. */
 	places?: number;
 }
 
@@ -57,45 +57,45 @@ export interface KeyOptions {
 	maxConcurrentTasks?: number;
 	/** Addresses that may use the key; others get 403. */
 	allowedIps?: string[];
-	/** What the key has used up: every request gets 429, without `Retry-After`. */
+	/** What the key has used up. Every request gets 429 without `Retry-After`. */
 	usedUp?: 'quota' | 'usage limit';
 }
 
-/** What can be changed while the gateway runs: each request reads it anew. */
+/** Settings that can change while the gateway runs: each request reads them. */
 export interface GatewaySettings extends GatewaySwitches {
-	/** The catalogue, by model ID, in the order of the list. */
+	/** The catalog by model ID, in the order of the list. */
 	models: Record<string, ModelOptions>;
 	groups: Record<string, GroupOptions>;
 	accounts: Record<string, AccountOptions>;
-	/** The async image feature; off means 404 on submits. */
+	/** The async image feature; if off, submits get 404. */
 	asyncImages: boolean;
 	/** Run time of an image task, seconds. */
 	taskSeconds: number | ((request: TaskRequest) => number);
-	/** Seconds from submission after which a task and its images are gone. */
+	/** Seconds from submission until a task and its images expire. */
 	taskLifetime: number;
-	/** Makes tasks fail that would succeed. */
+	/** Makes a task fail that would succeed. */
 	failTask?: (request: TaskRequest) => Partial<TaskFailure> | undefined;
-	/** Size of an image for which `auto` or none is asked. */
+	/** Size of an image if the request names none, or `auto`. */
 	defaultSize: string;
-	/** Bytes a request body may have; more get 413. */
+	/** The most bytes of a request body; more get 413. */
 	bodyLimit: number;
-	/** Bytes one uploaded file may have; more get 413. */
+	/** The most bytes of an uploaded file; more get 413. */
 	fileLimit: number;
-	/** Pixels an uploaded image may have; more get 400. */
+	/** The most pixels of an uploaded image; more get 400. */
 	pixelLimit: number;
-	/** Milliseconds in which a body must have arrived, or 408; absent means: no limit. */
+	/** Milliseconds within which a body must arrive, or it gets 408; absent means no limit. */
 	bodyMs?: number;
-	/** Milliseconds until a submit is answered. */
+	/** Milliseconds until the reply to a submit. */
 	submitMs: number;
-	/** Milliseconds until an answer begins; of a stream: after its first two events. */
+	/** Milliseconds until a response begins. In a stream they follow the first two events. */
 	responseMs: number;
-	/** Milliseconds after which the gateway gives up an answer that is not streamed, with 504. */
+	/** Milliseconds after which a response without streaming gets 504. */
 	waitMs?: number;
 	/** Milliseconds between the deltas of a stream. */
 	deltaMs: number;
-	/** Ends a stream by `data: [DONE]`. */
+	/** Whether a stream ends with `data: [DONE]`. */
 	streamDone: boolean;
-	/** Consulted before a request is handled and before its reply is written. */
+	/** Called before a request is handled and before its reply is written. */
 	intercept?: Intercept;
 	/** The same for the storage. */
 	storageIntercept?: Intercept<StorageExchange>;
@@ -109,7 +109,7 @@ export interface GatewayOptions extends Partial<GatewaySettings> {
 	storagePort?: number;
 	time?: GatewayTime;
 	keys?: Record<string, KeyOptions>;
-	/** A set of switches; options that stand beside it have precedence. */
+	/** A set of switches. Other options override it. */
 	profile?: ProfileName;
 	/** Called when a request has ended. */
 	onRequest?: (record: RequestRecord) => void;
@@ -131,15 +131,15 @@ const DEFAULT_GROUPS = {
 	text: { models: ['aurora-text-1', 'aurora-text-1-mini'], images: false },
 	/** Image models, and no responses. */
 	images: { models: ['aurora-image-1'], responses: false },
-	/** Text in one piece: no streams, no tools. */
+	/** Text without streams and tools. */
 	plain: { models: ['aurora-text-1'], images: false, streaming: false, tools: false },
-	/** Everything, and no account at a provider. */
+	/** Everything, but no account at a provider. */
 	vacant: { accounts: false },
 } satisfies Record<string, GroupOptions>;
 
 const DEFAULT_KEYS = {
 	active: { key: 'mak-test-active-0001' },
-	/** The same account and group as `active`, and yet another key. */
+	/** Another key with the account and group of `active`. */
 	second: { key: 'mak-test-second-0002' },
 	textOnly: { key: 'mak-test-text-only-0003', group: 'text' },
 	imagesOnly: { key: 'mak-test-images-only-0004', group: 'images' },
@@ -147,7 +147,7 @@ const DEFAULT_KEYS = {
 	revoked: { key: 'mak-test-revoked-0006', status: 'revoked' },
 	expired: { key: 'mak-test-expired-0007', status: 'expired' },
 	disabled: { key: 'mak-test-disabled-0008', status: 'disabled' },
-	/** Its account has nothing left. */
+	/** Its account has no credits. */
 	exhausted: { key: 'mak-test-exhausted-0009', account: 'empty' },
 	/** Three requests a minute. */
 	limited: { key: 'mak-test-limited-0010', requestsPerMinute: 3 },
@@ -159,13 +159,13 @@ const DEFAULT_KEYS = {
 	capped: { key: 'mak-test-capped-0014', usedUp: 'usage limit' },
 	/** No account at a provider serves its group. */
 	vacant: { key: 'mak-test-vacant-0015', group: 'vacant' },
-	/** Only from an address that no test comes from. */
+	/** Allowed from one address only, which no test uses. */
 	fenced: { key: 'mak-test-fenced-0012', allowedIps: ['203.0.113.7'] },
 } satisfies Record<string, KeyOptions>;
 
 export type DefaultKeyName = keyof typeof DEFAULT_KEYS;
 
-/** Options with everything filled in. */
+/** Options with all defaults. */
 export interface ResolvedOptions {
 	settings: GatewaySettings;
 	keys: Record<string, KeyOptions>;
@@ -204,7 +204,7 @@ export function resolveOptions(options: GatewayOptions): ResolvedOptions {
 	};
 }
 
-/** The switches of the profile, and those that were set one by one. */
+/** The switches of the profile, and the switches that are set. */
 function switchesOf(options: GatewayOptions): GatewaySwitches {
 	const names = Object.keys(SWITCHES).filter((name) => Object.hasOwn(options, name));
 	const single = Object.fromEntries(

@@ -2,7 +2,7 @@ import { ApiError } from './errors';
 import type { Capability, GatewaySettings, KeyOptions, ModelOptions } from './options';
 import type { RouteName } from './routes';
 
-/** What the gateway answers to requests that it refuses by key, group or endpoint. */
+/** The replies to requests that the gateway refuses by key, group or endpoint. */
 export interface Refusals {
 	missingKey(): ApiError;
 	malformedKey(): ApiError;
@@ -76,7 +76,7 @@ const flat = (status: number, code: string, message: string, retryAfter?: number
 const typed = (status: number, type: string, message: string) =>
 	new ApiError(status, { type, code: type, message });
 
-/** The refusals of the recorded gateway, in its words. */
+/** The refusals of the recorded gateway, word for word. */
 const REAL: Refusals = {
 	...CONTRACT,
 	missingKey: () =>
@@ -106,7 +106,7 @@ const REAL: Refusals = {
 	asyncImagesOff: () => typed(404, 'not_found_error', 'async image tasks are not enabled'),
 };
 
-/** Responses speak of a used-up quota as OpenAI does; the other endpoints do not. */
+/** Responses report a used-up quota as OpenAI does; the other endpoints do not. */
 function quotaUsedUp(what: NonNullable<KeyOptions['usedUp']>, route: RouteName): ApiError {
 	if (what === 'usage limit') {
 		return flat(429, 'USAGE_LIMIT_EXCEEDED', 'usage limit of the subscription exceeded');
@@ -124,7 +124,7 @@ function quotaUsedUp(what: NonNullable<KeyOptions['usedUp']>, route: RouteName):
 export const refusalsOf = ({ realErrors }: Pick<GatewaySettings, 'realErrors'>): Refusals =>
 	realErrors ? REAL : CONTRACT;
 
-/** Too many wrong keys came from this address; the right ones are refused as well. */
+/** Too many wrong keys came from this address. Valid keys are refused too. */
 export const lockedOut = (retryAfter: number) =>
 	flat(
 		429,

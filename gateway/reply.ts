@@ -24,14 +24,14 @@ export const pageReply = (): Reply => ({
 	body: PAGE,
 });
 
-/** What a bare web server says of a path that it does not know. */
+/** The reply of a plain web server for an unknown path. */
 export const notFoundReply = (): Reply => ({
 	status: 404,
 	headers: { 'Content-Type': 'text/plain' },
 	body: '404 page not found',
 });
 
-/** A stream that fails in line, after comment pings: nothing was made. */
+/** A stream that fails after comment pings. Nothing was made. */
 export const failedInLine = (code: string, message: string): Reply => {
 	const response = { object: 'response', status: 'failed', output: [], error: { code, message } };
 	const failed = JSON.stringify({ type: 'response.failed', response });

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { GatewaySwitches } from './switches';
 
-/** How one request is named. */
+/** The IDs of one request. */
 interface RequestIds {
 	/** In the log. */
 	logged: { id: string; clientId?: string };
 	/** In the headers of the reply. */
 	headers: Record<string, string>;
-	/** The ID that the provider gives to a request that reaches it. */
+	/** The ID that the provider gives to the request. */
 	provider?: string;
 }
 
 /**
- * Names the request with this number (contract: Headers). `twice` does as the recorded gateway: the
- * caller's `X-Request-ID` is taken over, and `X-Client-Request-ID` is the gateway's own.
+ * The IDs of the request with this number (contract: Headers). `twice` does as the recorded
+ * gateway: it keeps the caller's `X-Request-ID`. It makes its own `X-Client-Request-ID`.
  */
 export function requestIdsOf(
 	headers: IncomingHttpHeaders,
@@ -40,7 +40,7 @@ function twice(given: string | string[] | undefined, number: number): RequestIds
 	};
 }
 
-/** A UUID that the text decides. */
+/** A UUID, chosen by a text. */
 function uuidOf(text: string): string {
 	const hex = createHash('sha256').update(text).digest('hex');
 	const parts = [

@@ -3,65 +3,65 @@ import type { TaskRequest, TaskStatus } from './images/task';
 
 /** What real gateways do beyond the contract. Each is off unless set. */
 export interface GatewaySwitches {
-	/** Submits get 202 whatever the limits say: they are checked, and charged for, in the background. */
+	/** Submits always get 202. The gateway checks limits, and charges, in the background. */
 	backgroundLimits?: boolean;
-	/** Image tasks of an account at work at once; the others wait in line. */
+	/** Image tasks of an account that run at once; the others wait in line. */
 	places?: number;
 	/** Seconds a task waits in line before it fails with 429; 30 if absent. */
 	lineSeconds?: number;
-	/** Submits and responses of a group in a minute of the clock, refused ones included. */
+	/** Submits and responses of a group in a clock minute, refused ones included. */
 	requestsPerClockMinute?: number;
 	/** No group has an account at a provider. */
 	noAccounts?: boolean;
 	/** Seconds without an account after the provider answered with 429 or 5xx. */
 	parkSeconds?: number;
-	/** How image tasks end. The word `[[end:NAME]]` in a prompt does the same for one task. */
+	/** How image tasks end. `[[end:NAME]]` in a prompt does the same for one task. */
 	taskEnd?: TaskEndName | ((request: TaskRequest) => TaskEndName | undefined);
-	/** Tasks carry all that real ones do: usage, real size and format, times of a failed task. */
+	/** Tasks have all fields of real ones: usage, real size and format, times of a failed task. */
 	fullTasks?: boolean;
-	/** Seconds after which the address of an image is dead. */
+	/** Seconds after which the address of an image expires. */
 	linkSeconds?: number;
-	/** What the storage answers to a dead address; 403 if absent. */
+	/** The status of the storage for an expired address; 403 if absent. */
 	linkDeath?: 403 | 404 | 410;
-	/** Whether each poll hands out a new address, or always the `same` (if absent). */
+	/** Whether each poll returns a `fresh` address, or always the `same` (if absent). */
 	linkRenewal?: 'same' | 'fresh';
-	/** Other words for the states of a task. */
+	/** Other names of the states of a task. */
 	statusWords?: Partial<Record<TaskStatus, string>>;
-	/** Each Nth poll of a task comes back as a web page or as an error in a 200, by turns. */
+	/** Each Nth poll of a task gets a web page or an error in a 200, alternately. */
 	strayPollEvery?: number;
-	/** Seconds for which a cache in front repeats the reply to a poll, unless asked for a fresh one. */
+	/** Seconds for which a cache repeats the reply to a poll, unless the request has `no-cache`. */
 	pollCacheSeconds?: number;
 	/** Wraps submits and polls: `{ code, data: task }` or `{ data: [task] }`. */
 	envelope?: 'data' | 'list';
-	/** Images that a task makes at most, however many were asked for. */
+	/** The most images that a task makes, whatever the request says. */
 	maxImages?: number;
-	/** Size of each image, whatever was asked for. */
+	/** Size of each image, whatever the request says. */
 	imageSize?: string;
 	/** Errors of keys, groups and image endpoints in the words of the recorded gateway. */
 	realErrors?: boolean;
-	/** Wrong paths get 404 in plain text, in place of JSON or a web page. */
+	/** Wrong paths get 404 in plain text instead of JSON or a web page. */
 	plainNotFound?: boolean;
 	/** The platform behind the group has no images: submits get 404. */
 	platformWithoutImages?: boolean;
-	/** Wrong keys from an address in any 60 seconds; after them the address gets 429 for every key. */
+	/** Wrong keys from an address in any 60 seconds. After these, every key gets 429 there. */
 	wrongKeysPerMinute?: number;
 	/** `twice`: `X-Request-ID` of gateway and provider; or another header's name. */
 	requestIds?: 'twice' | 'request-id' | 'x-litellm-call-id' | 'x-oneapi-request-id';
 	/** Patterns in the list of models. */
 	listedPatterns?: string[];
-	/** The storage compresses although the client asked it not to. */
+	/** The storage compresses although the client forbids it. */
 	storageCompression?: boolean;
 	/** The value of each `Retry-After` of an error. */
 	retryAfter?: string;
-	/** Overloads get 529 in place of 503. */
+	/** Overloads get 529 instead of 503. */
 	overload529?: boolean;
-	/** Requests without instructions get the gateway's own, which count 5,333 input tokens. */
+	/** Requests without instructions get the gateway's own. These count 5,333 input tokens. */
 	ownInstructions?: boolean;
-	/** Plain responses that end unfinished come as the text of their event stream. */
+	/** Incomplete plain responses come as the text of their event stream. */
 	unfinishedAsEvents?: boolean;
 	/** Streams get 429 and 503 as `response.failed` with status 200, after comment pings. */
 	limitsInStreams?: boolean;
-	/** Nothing is stored: answers have `store: false`, and items are not known by their IDs. */
+	/** Nothing is stored: responses have `store: false`, and IDs of items are unknown. */
 	storesNothing?: boolean;
 	/** Temperature, top_p, max_output_tokens, metadata, user and safety_identifier are dropped. */
 	dropsOptions?: boolean;
@@ -77,10 +77,10 @@ export type SwitchName = keyof GatewaySwitches;
 
 /** A switch on the command line. */
 export interface Switch {
-	/** What stands after the option; nothing if the switch is on or off. */
+	/** The value after the option; nothing if the switch is on or off. */
 	value?: string;
 	text: string;
-	/** @throws Error if the value is none */
+	/** @throws Error if the value is invalid */
 	read: (value: string) => unknown;
 }
 
@@ -117,29 +117,31 @@ function readStatusWords(value: string): Partial<Record<TaskStatus, string>> {
 
 /** Every switch as an option of the command line. */
 export const SWITCHES: Record<SwitchName, Switch> = {
-	backgroundLimits: flag('Each submit gets 202; limits make the task fail, and end the charge'),
-	places: number('Image tasks of an account at work at once; the others wait in line'),
+	backgroundLimits: flag('Each submit gets 202; the limits make the task fail without a charge'),
+	places: number('Image tasks of an account that run at once; the others wait in line'),
 	lineSeconds: number('Seconds in line before a task fails with 429 (30)'),
-	requestsPerClockMinute: number('Submits and responses of a group in a minute of the clock'),
-	noAccounts: flag('No group has an account: tasks fail with 503, responses get it'),
+	requestsPerClockMinute: number('Submits and responses of a group in a clock minute'),
+	noAccounts: flag('No group has an account: tasks fail with 503, responses get 503'),
 	parkSeconds: number('Seconds of 503 after the provider answered with 429 or 5xx'),
 	taskEnd: word('How image tasks end', Object.keys(TASK_ENDS)),
-	fullTasks: flag('Tasks carry usage, real size and format, and the times of a failed task'),
-	linkSeconds: number('Seconds after which the address of an image is dead'),
-	linkDeath: word('What the storage answers to a dead address', [403, 404, 410]),
-	linkRenewal: word('The address that a later poll hands out', ['same', 'fresh']),
+	fullTasks: flag('Tasks have usage, real size and format; failed tasks have their times'),
+	linkSeconds: number('Seconds after which the address of an image expires'),
+	linkDeath: word('The status of the storage for an expired address', [403, 404, 410]),
+	linkRenewal: word('The address that a later poll returns', ['same', 'fresh']),
 	statusWords: {
 		value: 'WORDS',
-		text: 'Other words for states: completed=SUCCESS,processing=queued,failed=error',
+		text: 'Other names of states: completed=SUCCESS,processing=queued,failed=error',
 		read: readStatusWords,
 	},
 	strayPollEvery: number('Each Nth poll of a task is a web page or an error in a 200'),
-	pollCacheSeconds: number('A cache repeats polls for so long, unless Cache-Control: no-cache'),
+	pollCacheSeconds: number(
+		'Seconds for which a cache repeats polls, unless Cache-Control: no-cache',
+	),
 	envelope: word('Wraps submits and polls', ['data', 'list']),
-	maxImages: number('Images that a task makes at most'),
+	maxImages: number('The most images that a task makes'),
 	imageSize: {
 		value: 'SIZE',
-		text: 'Size of each image, whatever was asked for: 1024x1024',
+		text: 'Size of each image, whatever the request says: 1024x1024',
 		read: (value) => {
 			if (!/^[1-9]\d{0,3}x[1-9]\d{0,3}$/.test(value)) throw new Error('a size such as 64x48');
 			return value;
@@ -149,7 +151,7 @@ export const SWITCHES: Record<SwitchName, Switch> = {
 	plainNotFound: flag('Wrong paths get 404 in plain text'),
 	platformWithoutImages: flag('Submits get 404: the platform has no images'),
 	wrongKeysPerMinute: number('Wrong keys after which an address gets 429 for every key'),
-	requestIds: word('How replies name the request', [
+	requestIds: word('The header with the request ID', [
 		'twice',
 		'request-id',
 		'x-litellm-call-id',
@@ -160,15 +162,15 @@ export const SWITCHES: Record<SwitchName, Switch> = {
 		text: 'Patterns in the list of models, separated by commas: aurora-*',
 		read: (value) => value.split(','),
 	},
-	storageCompression: flag('The storage compresses although asked not to'),
+	storageCompression: flag('The storage compresses although the client forbids it'),
 	retryAfter: {
 		value: 'TEXT',
 		text: 'The value of each Retry-After of an error: "Monday 5"',
 		read: (value) => value,
 	},
-	overload529: flag('Overloads get 529 in place of 503'),
-	ownInstructions: flag('Requests without instructions count 5,333 input tokens more'),
-	unfinishedAsEvents: flag('Plain responses that end unfinished come as the text of a stream'),
+	overload529: flag('Overloads get 529 instead of 503'),
+	ownInstructions: flag('Requests without instructions count 5,333 more input tokens'),
+	unfinishedAsEvents: flag('Incomplete plain responses come as the text of a stream'),
 	limitsInStreams: flag('Streams get 429 and 503 as response.failed in a 200, after pings'),
 	storesNothing: flag('Nothing is stored: a reasoning item without its content gets 404'),
 	dropsOptions: flag('Temperature, top_p, max_output_tokens and metadata are dropped'),

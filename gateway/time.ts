@@ -3,13 +3,13 @@ export interface GatewayTime {
 	/** Milliseconds since the Unix epoch. */
 	now(): number;
 	/**
-	 * Waits `ms` milliseconds. May end early when `signal` aborts; a clock that ignores the signal
-	 * is fine too, since the gateway does not wait for it.
+	 * Waits `ms` milliseconds. It may end early when `signal` aborts. A clock may also ignore the
+	 * signal, since the gateway does not wait for it.
 	 */
 	sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Real time. A waiting gateway does not keep the process alive: its listening socket does. */
+/** Real time. Its waits do not keep the process alive; the listening socket does. */
 export const realTime: GatewayTime = {
 	now: () => Date.now(),
 	sleep: async (ms, signal) =>

@@ -3,14 +3,14 @@ import { ClockMinute } from './clock-minute';
 import { ApiError } from './errors';
 import type { GatewaySettings } from './options';
 
-/** The accounts of the groups at their providers: whether there is one, and how much it may do. */
+/** The accounts of the groups at their providers, and their limits. */
 export class Upstream {
 	private readonly minutes = new ClockMinute();
 	private readonly parked: Array<{ group: string; from: number; until: number }> = [];
 
 	constructor(private readonly settings: GatewaySettings) {}
 
-	/** Takes the account of a group out of service from a provider's failure on. */
+	/** Takes the account of a group out of service after a failure of its provider. */
 	park({ group = 'default' }: KeyHolder, from: number) {
 		const { parkSeconds } = this.settings;
 		if (parkSeconds === undefined) return;
@@ -27,8 +27,8 @@ export class Upstream {
 	}
 
 	/**
-	 * Counts a submit or a response in the minute of the clock.
-	 * @returns seconds until the minute ends if it is over the limit of its group or key
+	 * Counts a submit or a response in its clock minute.
+	 * @returns seconds until the minute ends, if the request exceeds the limit of its group or key
 	 */
 	countRequest(holder: KeyHolder, now: number): number | undefined {
 		const { requestsPerClockMinute, backgroundLimits } = this.settings;
@@ -43,7 +43,7 @@ export class Upstream {
 	}
 
 	/**
-	 * Lets a request through that the gateway answers itself, in place of a task.
+	 * Admits a request that the gateway answers itself, without a task.
 	 * @throws ApiError 429, 503
 	 */
 	admit(holder: KeyHolder, now: number) {

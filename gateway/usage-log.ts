@@ -3,18 +3,18 @@ import { statusOf, type ImageTask, type TaskStatus } from './images/task';
 import type { RouteName } from './routes';
 import type { GatewayTime } from './time';
 
-/** One request to the API, as it came in and as it was answered. */
+/** One request to the API and its reply. */
 export interface RequestRecord {
 	/** The `X-Request-ID` of the reply, or the first of two. */
 	id: string;
-	/** How the console knows the request, if the gateway names it twice. */
+	/** The ID of the request in the console, if the gateway uses two. */
 	clientId?: string;
 	method: string;
 	/** Path and query. */
 	path: string;
 	route: RouteName;
 	headers: IncomingHttpHeaders;
-	/** Name of the key, where it is a known one; never the key itself. */
+	/** Name of the key, if it is known; never the key itself. */
 	key?: string;
 	/** Parsed JSON, a parsed form, or the text of a body that could not be parsed. */
 	body?: unknown;
@@ -22,11 +22,11 @@ export interface RequestRecord {
 	rawLength: number;
 	/** 1 for the first request of this method, path, key and body, 2 for the next such, … */
 	attempt: number;
-	/** Status sent; 499 when the client left first; absent while nothing is sent or after a fault. */
+	/** The sent status; 499 if the client left first. Absent before the reply and after a fault. */
 	status?: number;
-	/** The kind of fault that met the exchange. */
+	/** The kind of fault of the exchange. */
 	fault?: string;
-	/** Input tokens that a response counted, those of the gateway's own instructions included. */
+	/** Input tokens of a response, including those of the gateway's own instructions. */
 	inputTokens?: number;
 	/** Milliseconds since the Unix epoch. */
 	startedAt: number;
@@ -44,20 +44,20 @@ export interface StorageRecord {
 	endedAt?: number;
 }
 
-/** What one piece of work cost (contract: What the service does, 4). */
+/** A charge (contract: What the service does, 4). */
 export interface Charge {
 	key: string;
 	account: string;
 	credits: number;
 	requestId: string;
 	what: 'response' | 'images';
-	/** The image task that is paid for. */
+	/** The image task that was charged. */
 	taskId?: string;
 	/** Milliseconds since the Unix epoch. */
 	at: number;
 }
 
-/** What became of an image task, and whether it was charged. */
+/** The outcome of an image task, and whether it was charged. */
 export interface TaskOutcome {
 	taskId: string;
 	requestId: string;
@@ -66,7 +66,7 @@ export interface TaskOutcome {
 	status: TaskStatus | 'gone';
 	httpStatus?: number;
 	charged: boolean;
-	/** It failed, and nothing was or will be charged. */
+	/** It failed and is not charged. */
 	refused: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface RequestFilter {
 	status?: number;
 }
 
-/** Everything that happened at a gateway, in order. */
+/** All requests, tasks and charges of a gateway, in order. */
 export class UsageLog {
 	readonly requests: RequestRecord[] = [];
 	readonly storageRequests: StorageRecord[] = [];
@@ -89,18 +89,18 @@ export class UsageLog {
 
 	constructor(private readonly time: GatewayTime) {}
 
-	/** What was charged until now. */
+	/** All charges until now. */
 	get charges(): readonly Charge[] {
 		const now = this.time.now();
 		return this.booked.filter(({ at }) => at <= now);
 	}
 
-	/** Notes a charge, which may lie in the future. */
+	/** Records a charge, possibly one in the future. */
 	book(charge: Charge) {
 		this.booked.push(charge);
 	}
 
-	/** Takes back the charges of an image task that are still to come. */
+	/** Cancels the future charges of an image task. */
 	cancel(taskId: string): Charge[] {
 		const now = this.time.now();
 		const canceled = this.booked.filter((charge) => charge.taskId === taskId && charge.at > now);
@@ -136,7 +136,7 @@ export class UsageLog {
 		return this.tasksById.get(id);
 	}
 
-	/** How many requests fit the filter; without one: all. */
+	/** Number of requests that fit the filter, or of all requests. */
 	count(filter: RequestFilter = {}) {
 		return this.requests.filter(
 			(record) =>
@@ -151,7 +151,7 @@ export class UsageLog {
 		).length;
 	}
 
-	/** Requests whose handling has not ended. */
+	/** Number of requests that are being handled. */
 	get inFlight() {
 		return this.requests.filter((record) => record.endedAt === undefined).length;
 	}

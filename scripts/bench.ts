@@ -11,15 +11,15 @@ import { N8N_VERSION } from './n8n/installation';
 import { PACKAGE, packPackage, PROJECT } from './n8n/package';
 import { askedToEnd } from './ending';
 
-const HELP = `Our nodes beside what a builder would use instead, on the built-in gateway.
+const HELP = `Compares our nodes with what a builder would use instead, on the built-in gateway.
 
 npm run bench                      everything, in n8n ${N8N_VERSION} (installed the first time); about 50 minutes
 npm run bench -- --quick           without n8n: ours in n8n's engine, and the limits; two minutes
 npm run bench -- --only stream     one case, or several: ${Object.keys(CASES).join(', ')}
-npm run bench -- --rounds 5        how often each contender runs (3; in quick mode 1)
+npm run bench -- --rounds 5        runs of each contender (3; in quick mode 1)
 npm run bench -- --json FILE       the results as JSON too, every single value
 npm run bench -- --markdown FILE   the tables as Markdown too
-npm run bench -- --tarball FILE    a package that is packed already
+npm run bench -- --tarball FILE    an existing tarball of the package
 npm run bench -- --profile FOLDER  a profile of the processor for each run, for the DevTools of Chrome;
                                    what it costs is in the table too`;
 
@@ -45,7 +45,7 @@ function wishesIn(words: string[]): Wishes {
 	const quick = words.includes('--quick');
 	const only = after('--only')?.split(',') ?? Object.keys(CASES);
 	for (const name of only) {
-		if (!(name in CASES)) throw new Error(`There is no case "${name}"`);
+		if (!(name in CASES)) throw new Error(`Unknown case "${name}"`);
 	}
 	const rounds = Number(after('--rounds') ?? (quick ? 1 : 3));
 	if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds needs a number');
@@ -66,7 +66,7 @@ function say(text: string) {
 	console.error(`${((Date.now() - began) / 1000).toFixed(0).padStart(5)} s  ${text}`);
 }
 
-/** The package, packed and installed as a host has it. */
+/** The package, packed and installed as on a host. */
 async function ownPackage(given: string | undefined) {
 	const data = await dataFolder();
 	const tarball = given ?? (await packPackage(join(data, 'packed')));
@@ -94,7 +94,7 @@ async function versions(bench: Bench): Promise<Record<string, string>> {
 async function main() {
 	if (process.argv.includes('--help')) return console.log(HELP);
 	const wishes = wishesIn(process.argv.slice(2));
-	// Whatever runs for it ends with this process.
+	// All child processes end with this process.
 	void askedToEnd().then(() => process.exit(1));
 	const { quick, only, rounds, json, markdown, tarball: given, profile } = wishes;
 	if (profile !== undefined) {

@@ -9,11 +9,11 @@ node --import tsx scripts/changelog.ts            the version that package.json 
 node --import tsx scripts/changelog.ts 1.2.3      another one`;
 
 /**
- * The notes of a release: what the changelog has below the heading of a version. Links to files of
- * the repository become addresses, since a release stands outside of it.
- * @param changelog the whole text
- * @param files the address that the repository's files have in this version
- * @throws {Error} the version has no section, no date yet, or nothing in its section
+ * The notes of a release: the changelog's section of the version. Links to files of the repository
+ * become full addresses, because a release page has another base.
+ * @param changelog the complete text
+ * @param files the address of the repository's files in this version
+ * @throws {Error} the version has no section, no date, or an empty section
  */
 export function releaseNotes(changelog: string, version: string, files: string): string {
 	const [, ...sections] = changelog.split(/^## /m);
@@ -24,12 +24,12 @@ export function releaseNotes(changelog: string, version: string, files: string):
 		throw new Error(`CHANGELOG.md gives ${version} no date: "## ${heading}"`);
 	}
 	const notes = lines
-		// The addresses of the headings, at the end of the file.
+		// Link definitions of the headings, at the end of the file.
 		.filter((line) => !/^\[[^\]]+\]: /.test(line))
 		.join('\n')
 		.replace(/\]\((?!https?:|mailto:)([^)\s]+)\)/g, `](${files}/$1)`)
 		.trim();
-	if (notes === '') throw new Error(`CHANGELOG.md says nothing about ${version}`);
+	if (notes === '') throw new Error(`CHANGELOG.md has no text about ${version}`);
 	return notes;
 }
 

@@ -7,8 +7,8 @@ import { runChaos, type ChaosOptions } from '../test/chaos/chaos';
 import type { VirtualTime } from './engine/virtual-time';
 
 /**
- * A node of this package on a clock that is driven. It is loaded by its whole file name: without
- * the extension, the JSON file beside it would be meant.
+ * A node of this package on a driven clock. It is loaded by its full file name. Without the
+ * extension, Node would load the JSON file beside it.
  */
 function nodeOf(name: 'ModelAccess' | 'ModelAccessImage') {
 	const loaded = createRequire(__filename)(`../nodes/${name}/${name}.node.ts`) as {
@@ -61,7 +61,7 @@ async function main() {
 		[
 			'',
 			`${report.exchanges} exchanges, ${happened} of them faulty, in ${Math.round(report.seconds)} s of driven and ${Math.round((Date.now() - started) / 1000)} s of real time.`,
-			`${report.fulfilled} items came to what they were for, ${report.failed} to an error.`,
+			`${report.fulfilled} items succeeded, ${report.failed} failed.`,
 			`The heap grew by ${(report.growth / 2 ** 20).toFixed(1)} MB.`,
 			'',
 			...faults.map(([name, count]) => `${String(count).padStart(6)}  ${name}`),
@@ -69,12 +69,12 @@ async function main() {
 		].join('\n'),
 	);
 	if (report.violations.length === 0) {
-		console.log('Nothing was paid twice, no task was lost, every image belongs to its prompt.');
+		console.log('No request was paid twice, no task was lost, every image belongs to its prompt.');
 		return;
 	}
 	console.error(
 		[
-			`${report.violations.length} things are not as they must be:`,
+			`${report.violations.length} violations:`,
 			...report.violations.slice(0, 50).map((violation) => `  ${violation}`),
 			`To repeat it: npm run chaos -- --items ${items} --seed ${seed}${like}`,
 		].join('\n'),

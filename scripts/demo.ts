@@ -10,7 +10,7 @@ const ROOT = join(__dirname, '..');
 const OUTPUT = join(ROOT, 'demo-output');
 const EXAMPLE = join(ROOT, 'examples', 'first-workflow.json');
 
-/** The package as it is built: what a host gets by requiring it. */
+/** The built package, as a host requires it. */
 const { ModelAccess, ModelAccessImage, ModelAccessApi } = createRequire(__filename)(
 	'../index.js',
 ) as {
@@ -19,7 +19,7 @@ const { ModelAccess, ModelAccessImage, ModelAccessApi } = createRequire(__filena
 	ModelAccessApi: new () => ICredentialType;
 };
 
-/** Seconds that the built-in gateway takes for an image. */
+/** Run time of an image task, in seconds. */
 const TASK_SECONDS = 5;
 
 const started = Date.now();
@@ -29,7 +29,7 @@ function say(text: string) {
 	console.log(`${elapsed()}  ${text}`);
 }
 
-/** The longest a cell of a result's table gets, in characters. */
+/** The most characters of a cell in a table of results. */
 const LONGEST_CELL = 64;
 
 function cell(value: unknown): string {
@@ -37,7 +37,7 @@ function cell(value: unknown): string {
 	return text.length > LONGEST_CELL ? `${text.slice(0, LONGEST_CELL - 1)}…` : text;
 }
 
-/** What a node delivered: a list as one column, a single item as its fields. */
+/** Prints the output of a node: a list as one column, a single item as its fields. */
 function table(items: INodeExecutionData[]): string {
 	const [first] = items;
 	if (!first) return '         (nothing)';
@@ -79,12 +79,12 @@ async function saveImages(items: INodeExecutionData[]) {
 	}
 }
 
-/** Runs the first example by n8n's own engine, with the built nodes, against the built-in gateway. */
+/** Runs the first example in n8n's engine, with the built nodes and the built-in gateway. */
 async function main(): Promise<number> {
 	const workflow = JSON.parse(await readFile(EXAMPLE, 'utf8')) as WorkflowJson;
 	const gateway = await startGateway({ taskSeconds: TASK_SECONDS });
 	try {
-		say(`The gateway answers at ${gateway.baseUrl}; an image takes it ${TASK_SECONDS} s`);
+		say(`The gateway answers at ${gateway.baseUrl}; an image takes ${TASK_SECONDS} s`);
 		say(`Running examples/${basename(EXAMPLE)}: ${workflow.name ?? ''}\n`);
 		const run = await runWorkflow({
 			workflow,
@@ -103,7 +103,7 @@ async function main(): Promise<number> {
 			return 1;
 		}
 		await saveImages(run.items('Generate Image'));
-		say(`Done, by ${gateway.count()} requests to the gateway`);
+		say(`Done, with ${gateway.count()} requests to the gateway`);
 		return 0;
 	} finally {
 		await gateway.close();

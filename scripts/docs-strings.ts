@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTexts } from './prose/texts';
 
-/** Writes what the package says to its users, file by file, to be read as one text. */
+/** Writes all texts of the package for its users into one file, to be read in one go. */
 const folder = join(__dirname, '..', 'reports');
 const strings = readTexts().filter(({ kind }) => kind === 'string');
 const files = [...new Set(strings.map(({ file }) => file))];

@@ -10,18 +10,18 @@ const HELP = `The package in a real n8n, in a real browser.
 
 npm run test:e2e                     everything; installs n8n ${N8N_VERSION} the first time
 npm run test:e2e -- editor           the files whose name holds "editor"
-npm run test:e2e -- --screenshots    also renews the images in docs/images
+npm run test:e2e -- --screenshots    also updates the images in docs/images
 npm run test:e2e -- --needs          names Debian's packages that are missing, and runs nothing
-Other words go to jest. E2E_TARBALL names a package that is packed already.
+Other arguments go to jest. E2E_TARBALL names an existing tarball of the package.
 
 It needs Debian's packages chromium, redis-server and postgresql, or the same of another system.`;
 
-/** The words that jest is not given. */
+/** Options of this script, which jest does not get. */
 const OWN_WORDS = ['--screenshots', '--needs'];
 
 const CONFIG = join('test', 'e2e', 'jest.config.js');
 
-/** The test files that jest runs for these words. */
+/** The test files that jest runs for these arguments. */
 async function chosenFiles(words: string[]): Promise<string[]> {
 	// As JSON, or in a file, the list would not be printed.
 	const choosing = words.filter((word) => !/^--(json|outputFile)\b/.test(word));
@@ -29,7 +29,7 @@ async function chosenFiles(words: string[]): Promise<string[]> {
 		cwd: PROJECT,
 	});
 	const files = output.split('\n').filter((line) => line !== '');
-	if (files.length === 0) throw new Error('No end-to-end test is called so: see test/e2e');
+	if (files.length === 0) throw new Error('No end-to-end test has this name: see test/e2e');
 	return files;
 }
 

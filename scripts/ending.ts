@@ -1,16 +1,16 @@
-/** Milliseconds between two looks at whether what runs this process is still there. */
+/** Milliseconds between two checks of the parent process. */
 const LOOK_MS = 500;
 
 /**
- * Resolves when this process is asked to end: by Ctrl-C, by SIGTERM or SIGHUP, or because the
- * process that runs it has ended. npm ends its shell at SIGTERM, and the shell passes nothing on.
+ * Resolves when this process has to end: at Ctrl-C, SIGTERM or SIGHUP, or after its parent process.
+ * npm ends its shell at SIGTERM, and the shell does not pass the signal on.
  * @returns the signal, or SIGTERM
  */
 export async function askedToEnd(): Promise<NodeJS.Signals> {
 	const parent = process.ppid;
 	return await new Promise((resolve) => {
-		// The handlers stay: npm passes on what the terminal has sent already, and a second signal
-		// must not break off what the first one began.
+		// The handlers stay, because npm sends the terminal's signal a second time. It must not
+		// interrupt the work of the first one.
 		for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, resolve);
 		setInterval(() => {
 			if (process.ppid !== parent) resolve('SIGTERM');

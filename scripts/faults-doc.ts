@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultsDocument } from '../test/faults/document';
 
-/** Writes the page of all faults from the table that the tests run; git ignores its folder. */
+/** Writes the page of all faults from the table of the tests. Git ignores its folder. */
 const folder = join(__dirname, '..', 'reports');
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'faults.md'), faultsDocument());

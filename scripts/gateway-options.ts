@@ -2,17 +2,17 @@ import type { GatewaySwitches, ProfileName, RouteName } from '../gateway';
 import { FAULT_GROUPS, findFault, type NamedFault } from '../gateway/faults/catalogue';
 import { optionOf, PROFILES, SWITCHES } from '../gateway/switches';
 
-/** What the command line of `npm run gateway` asks for. */
+/** The options of `npm run gateway`. */
 export interface GatewayWishes {
 	help: boolean;
 	port?: number;
 	taskSeconds: number;
 	asyncImages: boolean;
 	profile?: ProfileName;
-	/** What real gateways do, one by one. */
+	/** Single switches of real gateways. */
 	switches: GatewaySwitches;
 	fault?: NamedFault;
-	/** The requests that meet the fault; all if absent. */
+	/** The requests that get the fault; all if absent. */
 	route?: FaultyRoute;
 	/** Share of these requests, from 0 to 1; all if absent. */
 	share?: number;
@@ -29,15 +29,15 @@ const ROUTES: readonly FaultyRoute[] = [
 	'image',
 ];
 
-/** Each option with its explanation. The switches follow in a list of their own. */
+/** Each option with its explanation. The switches have their own list. */
 const OPTIONS = [
 	['--port N', 'The port of the API (4040, or a free one if it is taken)'],
 	['--task-seconds N', 'How long an image task runs (6)'],
 	['--no-async-images', 'Asynchronous images are off: submits get 404'],
 	['--profile NAME', `A set of switches that go together: ${Object.keys(PROFILES).join(', ')}`],
-	['--fault NAME', 'The fault that every request meets; the names stand below'],
-	['--at ROUTE', `Only these requests meet the fault: ${ROUTES.join(', ')}`],
-	['--share N', 'The share of these requests that meets the fault, from 0 to 1 (1)'],
+	['--fault NAME', 'The fault of every request; the names are below'],
+	['--at ROUTE', `Only these requests get the fault: ${ROUTES.join(', ')}`],
+	['--share N', 'The share of these requests that get the fault, from 0 to 1 (1)'],
 	['--help', 'This text'],
 ] as const;
 
@@ -54,7 +54,7 @@ const optionNames = [...OPTIONS, ...SWITCH_OPTIONS].map(([option]) => option.spl
  */
 export function readGatewayWishes(words: string[]): GatewayWishes {
 	const unknown = words.find((word) => word.startsWith('--') && !optionNames.includes(word));
-	if (unknown !== undefined) throw new Error(`There is no option ${unknown}; see --help`);
+	if (unknown !== undefined) throw new Error(`Unknown option ${unknown}; see --help`);
 	const after = (option: string) => {
 		const at = words.indexOf(option);
 		if (at < 0) return undefined;
@@ -70,13 +70,13 @@ export function readGatewayWishes(words: string[]): GatewayWishes {
 	};
 	const name = after('--fault');
 	const fault = name === undefined ? undefined : findFault(name);
-	if (name !== undefined && !fault) throw new Error(`There is no fault "${name}"; see --help`);
+	if (name !== undefined && !fault) throw new Error(`Unknown fault "${name}"; see --help`);
 	const at = after('--at');
 	const route = ROUTES.find((candidate) => candidate === at);
 	if (at !== undefined && !route) throw new Error(`--at needs one of ${ROUTES.join(', ')}`);
 	const profile = after('--profile');
 	if (profile !== undefined && !isProfile(profile)) {
-		throw new Error(`There is no profile "${profile}"; see --help`);
+		throw new Error(`Unknown profile "${profile}"; see --help`);
 	}
 	const share = numberAfter('--share');
 	if (share !== undefined && share > 1) throw new Error('--share needs a number from 0 to 1');
@@ -113,7 +113,7 @@ function readSwitches(
 	);
 }
 
-/** What `npm run gateway -- --help` prints: the options, and every fault of the catalogue. */
+/** The text of `npm run gateway -- --help`: the options, and every fault of the catalog. */
 export function gatewayHelp(): string {
 	const width = Math.max(...[...OPTIONS, ...SWITCH_OPTIONS].map(([option]) => option.length));
 	const lines = (options: ReadonlyArray<readonly [string, string]>) =>
@@ -121,7 +121,7 @@ export function gatewayHelp(): string {
 	return [
 		'The built-in gateway: the service of the Model Access API, on this machine.',
 		'',
-		'npm run gateway                       starts it and prints what to paste where',
+		'npm run gateway                       starts it and prints what to paste into n8n',
 		'npm run gateway -- --task-seconds 20  starts it with slower images',
 		'npm run gateway -- --fault "503 with JSON" --at task',
 		'npm run gateway -- --profile real     behaves like a gateway that was recorded',

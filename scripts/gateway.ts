@@ -6,7 +6,10 @@ import { gatewayHelp, readGatewayWishes, type GatewayWishes } from './gateway-op
 
 const FRIENDLY_PORT = 4040;
 
-/** Starts on the port that was asked for, or on the friendly one, or, if that is taken, on any. */
+/**
+ * Starts on the requested port, or else on the default one. If that is taken, it starts on any
+ * port.
+ */
 async function start(port: number | undefined, options: GatewayOptions): Promise<Gateway> {
 	if (port !== undefined) return await startGateway({ ...options, port });
 	try {
@@ -53,7 +56,7 @@ function introduce({ baseUrl, keys, settings }: Gateway, { taskSeconds, profile 
 			`Image models  ${models('images')}`,
 			`An image takes ${taskSeconds} s. Other keys: ${keys.textOnly} (text only), ${keys.revoked} (revoked),`,
 			`${keys.exhausted} (no balance left). Faults on demand: npm run gateway -- --help`,
-			...(profile ? [`It behaves as the profile "${profile}" says.`] : []),
+			...(profile ? [`It behaves like the profile "${profile}" says.`] : []),
 			'What it answers: docs/gateway.md',
 			'',
 			'Try it:',
@@ -79,7 +82,7 @@ async function main() {
 		onRequest: logLine,
 	});
 	introduce(gateway, wishes);
-	// Redirects lead to it.
+	// The target of redirects.
 	const elsewhere = fault && (await startSniffer());
 	if (fault && elsewhere) {
 		const intercept = scripted([{ fault, route, probability: share }], {

@@ -6,7 +6,7 @@ const HELP = `The nodes with a gateway that is not part of this project: LiteLLM
 
 npm run test:interop                 installs LiteLLM the first time
 npm run test:interop -- --needs      names Debian's packages that are missing, and runs nothing
-Other words go to jest.
+Other arguments go to jest.
 
 It needs Python 3.11 or newer with venv: Debian's package ${DEBIAN}.`;
 

@@ -1,7 +1,7 @@
 import { check } from './prose/rules';
 import { readTexts } from './prose/texts';
 
-/** Checks every text that people read, and names each that breaks a rule of prose. */
+/** Checks every text that people read, and prints each one that breaks a rule of prose. */
 const texts = readTexts();
 const findings = texts.flatMap(check);
 for (const { file, line, problem } of findings) console.log(`${file}:${line} ${problem}`);

@@ -13,13 +13,12 @@ import { drawImage, startGateway, type FormRecord } from '../gateway';
 import { prepareNode, runNode, storeBinaryOnDisk } from './engine/index';
 
 /**
- * Measures what images cost in memory, with n8n-core's real helpers and binary data on disk:
- * 20 downloads of 32 MB, 4 side by side, and an edit of three files of 20 MB. Gateway and storage
- * run in a process of their own, so that they do not count. Fails where a limit is passed.
+ * Measures the memory for images, with n8n-core's real helpers and binary data on disk. It runs 20
+ * downloads of 32 MB, 4 at once, and an edit of three files of 20 MB. Gateway and storage run in a
+ * separate process, so that they do not count. It fails if a limit is exceeded.
  *
- * Most of what is seen is garbage: pieces that are on disk already, and that V8 collects once
- * there are some 50 MB of them. On a busy machine it may be late with that, so each figure is the
- * middle one of three runs.
+ * Most of the memory is garbage: pieces that are on disk already. V8 collects them when they reach
+ * some 50 MB, or later on a busy machine. For this reason each value is the median of three runs.
  */
 
 const MB = 2 ** 20;
@@ -28,9 +27,9 @@ const FILE_MB = 32;
 const CONCURRENCY = 4;
 const UPLOADS = 3;
 const UPLOAD_MB = 20;
-/** What the downloads may add to the process's memory (MB). */
+/** The most memory that the downloads may add to the process (MB). */
 const DOWNLOAD_LIMIT_MB = 64;
-/** Less than twice the files: they are in memory once, and pieces of them are being sent. */
+/** Less than twice the files: they are in memory once, and parts of them while they are sent. */
 const UPLOAD_LIMIT_MB = 2 * UPLOADS * UPLOAD_MB;
 const RUNS = 3;
 
@@ -41,7 +40,7 @@ interface Address {
 
 const IMAGE = drawImage({ prompt: 'large', index: 0, width: 32, height: 24 });
 
-/** The process beside: a gateway whose tasks are done at once and whose images become large. */
+/** The other process: a gateway whose tasks complete at once and whose images are large. */
 async function serve() {
 	let large = false;
 	const service = await startGateway({
@@ -80,11 +79,11 @@ function* largeImage() {
 let gateway: ChildProcess | undefined;
 
 /**
- * Says something to the process beside.
- * @returns the sizes of the files of the last edit that it got
+ * Sends a message to the other process.
+ * @returns the file sizes of the last edit
  */
 async function tell(wish: 'large' | 'edits'): Promise<number[]> {
-	if (!gateway) throw new Error('There is no gateway');
+	if (!gateway) throw new Error('The gateway is not running');
 	gateway.send(wish);
 	const [sizes] = (await once(gateway, 'message')) as [number[]];
 	return sizes;
@@ -95,7 +94,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 const CLEAR_PEAK = '/proc/self/clear_refs';
 
-/** The process's resident memory now, and the most that it has been since the last reset (bytes). */
+/** The process's resident memory now, and its peak since the last reset (bytes). */
 function resident(): { now: number; peak: number } {
 	const now = process.memoryUsage.rss();
 	try {
@@ -106,7 +105,7 @@ function resident(): { now: number; peak: number } {
 	}
 }
 
-/** Lets the kernel count its peak anew. Where there is no such file, samples have to do. */
+/** Resets the kernel's peak value. Without this file, samples are used. */
 function resetPeak() {
 	try {
 		writeFileSync(CLEAR_PEAK, '5');
@@ -117,7 +116,7 @@ function resetPeak() {
 
 const pause = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What some work needed: bytes at its peak over what the process had before, and time. */
+/** The needs of some work: bytes at the peak over those before, and time. */
 interface Needs {
 	added: number;
 	ms: number;
@@ -149,7 +148,7 @@ const nodeOf = (address: Address) => ({
 	credentialTypes: [new ModelAccessApi()],
 });
 
-/** Runs the image node, and returns its items. */
+/** Runs the image node and returns its items. */
 async function run(address: Address, parameters: IDataObject, items: INodeExecutionData[]) {
 	const given = parameters as Parameters<typeof runNode>[0]['parameters'];
 	return (await runNode({ ...nodeOf(address), parameters: given, items })).items;
@@ -166,7 +165,7 @@ const GENERATE: IDataObject = {
 const rows = (count: number) => Array.from({ length: count }, (_row, n) => ({ json: { n } }));
 
 async function measureDownloads(address: Address): Promise<Needs> {
-	// Small images first, for everything that is loaded or compiled only once.
+	// Small images first, to load and compile everything.
 	await run(address, GENERATE, rows(CONCURRENCY));
 	await tell('large');
 	return await measured(async () => {
@@ -200,7 +199,7 @@ async function measureUploads(address: Address): Promise<Needs> {
 	const needs = await measured(async () => void (await run(address, EDIT, [item])));
 	const sizes = await tell('edits');
 	if (sizes.length !== UPLOADS || sizes.some((size) => size !== UPLOAD_MB * MB)) {
-		throw new Error('Not all files have arrived whole');
+		throw new Error('Not all files are complete');
 	}
 	return needs;
 }
@@ -224,7 +223,7 @@ const MEASUREMENTS: Record<string, Measurement> = {
 	},
 };
 
-/** Measures once in this process, with a gateway in another. */
+/** Measures once in this process, with the gateway in another. */
 async function measureHere({ measure }: Measurement) {
 	gateway = fork(__filename, ['gateway']);
 	const storage = await storeBinaryOnDisk();
@@ -238,7 +237,9 @@ async function measureHere({ measure }: Measurement) {
 	}
 }
 
-/** Each run is in a fresh process: memory that was once in use looks idle later. */
+/**
+ * Each run is in a fresh process, because freed memory of earlier runs would distort the result.
+ */
 async function runOf(name: string): Promise<Needs> {
 	const child = fork(__filename, [name]);
 	const ended = once(child, 'exit');

@@ -4,9 +4,9 @@ import type { MutantResult } from '@stryker-mutator/api/core';
 import { EQUIVALENT, type EquivalentMutant } from './mutate/equivalent';
 import { FILES } from './mutate/files';
 
-const HELP = `Changes the code in small ways and looks whether a test notices.
+const HELP = `Changes the code in small ways and checks whether a test notices.
 
-npm run mutate                 all files; results are kept, so a run can be taken up again
+npm run mutate                 all files; results are kept, so a run can be continued
 npm run mutate -- retry.ts     the files with this in their path
 npm run mutate -- --fresh      forgets the results first. Stryker sees changes of the file and of its
                                tests by itself, but none of what they import`;
@@ -20,19 +20,19 @@ interface Tally {
 	survived: number;
 	noCoverage: number;
 	timeout: number;
-	/** The changed code does not even load. Does not count. */
+	/** The changed code does not load. It does not count. */
 	invalid: number;
 	equivalent: number;
 	seconds: number;
 }
 
-/** Of all mutants that count, those that a test has noticed, in percent. */
+/** Percentage of the counted mutants that a test has noticed. */
 function score({ killed, survived, noCoverage, timeout }: Tally): number {
 	const all = killed + survived + noCoverage + timeout;
 	return all === 0 ? 100 : ((killed + timeout) / all) * 100;
 }
 
-/** Mutates one file. What of its results still holds is taken from the run before. */
+/** Mutates one file. Results of the previous run that are still valid are kept. */
 async function mutate(file: string, tests: string[]): Promise<MutantResult[]> {
 	const { Stryker } = await import('@stryker-mutator/core');
 	const stryker = new Stryker({
@@ -46,7 +46,7 @@ async function mutate(file: string, tests: string[]): Promise<MutantResult[]> {
 
 const resultsOf = (file: string) => path.join(RESULTS, `${file.replaceAll('/', '.')}.json`);
 
-/** A mutant as the list of equivalent ones has it. */
+/** A mutant in the form of the list of equivalent ones. */
 interface Change extends Omit<EquivalentMutant, 'reason'> {
 	at: number;
 	status: MutantResult['status'];
@@ -99,8 +99,8 @@ function tally(file: string, changes: Change[], seconds: number): Tally {
 }
 
 /**
- * Prints what no test has noticed, what took too long although it is no loop, and which entries of
- * the list of equivalent mutants are wrong.
+ * Prints the mutants that no test noticed, time-outs without a loop, and wrong entries in the list
+ * of equivalent mutants.
  */
 function printFindings(file: string, changes: Change[]) {
 	for (const change of changes) {
@@ -149,7 +149,7 @@ async function main() {
 			tallies.push(tally(file, changes, Math.round((Date.now() - started) / 1000)));
 			printTable(tallies);
 		} catch {
-			// Stryker has said what is wrong.
+			// Stryker has printed the reason.
 			failed.push(file);
 		}
 	}

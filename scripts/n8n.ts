@@ -21,26 +21,26 @@ import { askedToEnd } from './ending';
 const N8N_PORT = 5678;
 const GATEWAY_PORT = 4040;
 
-const HELP = `A real n8n with the package installed, beside the built-in gateway.
+const HELP = `A real n8n with the package installed, and the built-in gateway.
 
-npm run n8n                        n8n ${N8N_VERSION}; what was made in it is there again next time
-npm run n8n -- --fresh             forgets everything first
+npm run n8n                        n8n ${N8N_VERSION}; its data is kept until the next run
+npm run n8n -- --fresh             deletes all data first
 npm run n8n -- --version 2.30.8    another n8n
 npm run n8n -- --port 5700         the editor's port (${N8N_PORT})
-npm run n8n -- --name other        one with data of its own
-npm run n8n -- --clean             removes the installations of n8n and what was made in them
+npm run n8n -- --name other        one with its own data
+npm run n8n -- --clean             removes the installations of n8n and their data
 npm run dev                        the same n8n ${N8N_VERSION}; it loads the package again after each change
                                    in nodes/ and credentials/; --fresh, --port and --name as above`;
 
 type Arguments = ReturnType<typeof readArguments>;
 
-/** What was started so far. */
+/** What was started until now. */
 interface Stage {
 	n8n?: N8n;
 	gateway?: Gateway;
-	/** Ends the building after each change. */
+	/** Stops the build after each change. */
 	stopWatching?: () => void;
-	/** Whether all of it is to end. */
+	/** Whether everything has to end. */
 	asked?: boolean;
 }
 
@@ -71,8 +71,8 @@ function say(text: string) {
 }
 
 /**
- * A port for the gateway: that of the last time, which the credential names, if it is free.
- * @param note the file that holds it
+ * A port for the gateway: the previous one, which the credential names, if it is free.
+ * @param note the file with the previous port
  */
 async function gatewayPort(note: string): Promise<number> {
 	const last = existsSync(note) ? [Number(await readFile(note, 'utf8'))] : [];
@@ -82,7 +82,7 @@ async function gatewayPort(note: string): Promise<number> {
 	return 0;
 }
 
-/** Imports the credential and the examples, unless just these were imported the last time. */
+/** Imports the credential and the examples, unless these were imported before. */
 async function furnish(n8n: N8n, gateway: Gateway): Promise<void> {
 	const workflows = await exampleWorkflows();
 	const note = join(n8n.userFolder, 'imported');
@@ -96,7 +96,7 @@ async function furnish(n8n: N8n, gateway: Gateway): Promise<void> {
 	await writeFile(note, mark);
 }
 
-/** Installs, imports and starts all; resolves with how the running n8n is ended. */
+/** Installs, imports and starts everything. Resolves with a function that ends the running n8n. */
 async function start(
 	{ port, name, version, fresh, watch }: Arguments,
 	stage: Stage,
@@ -124,7 +124,7 @@ async function start(
 			`  Password  ${n8n.owner.password}`,
 			'',
 			`  Gateway   ${gateway.baseUrl}`,
-			`  API Key   ${gateway.keys.active}  (in the credential "${CREDENTIAL.name}" already)`,
+			`  API Key   ${gateway.keys.active}  (already in the credential "${CREDENTIAL.name}")`,
 			'',
 			`  Files     ${join(n8n.userFolder, FILES)}  (for the Read/Write Files from Disk node)`,
 			`  Log       ${running.logFile}`,
@@ -137,14 +137,14 @@ async function start(
 	return running;
 }
 
-/** Resolves when n8n ends without having been asked to. */
+/** Resolves if n8n ends on its own. */
 async function endedByItself(started: Promise<Running>): Promise<never> {
 	const { process: child } = await started;
 	if (child.exitCode === null && child.signalCode === null) {
 		await new Promise<void>((resolve) => child.once('exit', () => resolve()));
 	}
 	const { exitCode, signalCode } = child;
-	throw new Error(`n8n has ended by itself (${exitCode ?? signalCode}): see its log`);
+	throw new Error(`n8n has ended on its own (${exitCode ?? signalCode}): see its log`);
 }
 
 async function main() {
@@ -162,7 +162,7 @@ async function main() {
 		const started = start(readArguments(words), stage);
 		await Promise.race([asked, endedByItself(started)]);
 	} catch (error) {
-		// What breaks because all of it is being ended is no fault.
+		// Errors during the shutdown are expected.
 		if (!stage.asked) throw error;
 	} finally {
 		stage.stopWatching?.();
@@ -170,7 +170,7 @@ async function main() {
 		await stage.gateway?.close();
 	}
 	console.log('Stopped.');
-	// A command that was at work, such as npm, ends with this process.
+	// A running command, such as npm, ends with this process.
 	process.exit();
 }
 

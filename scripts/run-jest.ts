@@ -5,13 +5,13 @@ import { CHILDREN_LIST, endChildren } from './n8n/children';
 import { dataFolder } from './n8n/folders';
 import { PROJECT } from './n8n/package';
 
-/** The file of jest's command. */
+/** The path of jest's command. */
 export const JEST = join(PROJECT, 'node_modules', 'jest', 'bin', 'jest.js');
 
 /**
- * Runs jest, after what it needs was prepared. What asks this process to end also ends what it
- * started: the preparation, or jest. However jest ends, what its tests started ends with it.
- * @param prepare returns what jest's environment needs beside this process's own
+ * Runs jest after `prepare`. A signal to this process also ends the child process: the preparation,
+ * or jest. When jest ends, all processes that its tests started end too.
+ * @param prepare returns additional environment variables for jest
  * @returns jest's exit code
  * @throws what `prepare` throws
  */

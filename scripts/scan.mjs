@@ -1,5 +1,5 @@
-// Looks at the package as a user's host would receive it: packs it, checks what is inside, runs
-// n8n's official verification on it and loads each of its classes with n8n-workflow alone at hand.
+// Checks the package as a user's host receives it. It packs the package, checks its files, and runs
+// n8n's official verification. It loads each class with n8n-workflow as the only available module.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink } from 'node:fs/promises';
 import os from 'node:os';
@@ -14,7 +14,7 @@ import {
 const run = promisify(execFile);
 const project = fileURLToPath(new URL('..', import.meta.url));
 
-const MAX_TARBALL_BYTES = 165 * 1024;
+const MAX_TARBALL_BYTES = 143 * 1024;
 
 /** Every file that may be in the tarball. */
 const SHIPPED = [
@@ -25,7 +25,7 @@ const SHIPPED = [
 	/^dist\/nodes\/\w+\/__schema__\/v\d+\.\d+\.\d+\/[\w/.-]+\.json$/,
 ];
 
-/** What only makes sense on the machine that built the package. */
+/** Text that only makes sense on the machine that built the package. */
 const LOCAL_PATH = /file:\/\/\/|\/(home|Users|root|tmp)\/|[A-Z]:\\\w/;
 
 async function packAndUnpack(folder) {
@@ -34,7 +34,7 @@ async function packAndUnpack(folder) {
 	});
 	const [{ filename }] = JSON.parse(stdout);
 	const tarball = path.join(folder, filename);
-	// As npm lays it out: beside its host's other modules, of which it may use n8n-workflow only.
+	// As npm installs it: next to the host's modules, of which it may use n8n-workflow only.
 	const modules = path.join(folder, 'host', 'node_modules');
 	const unpacked = path.join(modules, 'n8n-nodes-model-access');
 	await mkdir(unpacked, { recursive: true });
@@ -65,13 +65,19 @@ async function checkContents({ unpacked, tarballBytes }, files, manifest) {
 	}
 	const dependencies = Object.keys(manifest.dependencies ?? {});
 	if (dependencies.length > 0) faults.push(`it depends on ${dependencies.join(', ')}`);
-	for (const file of ['README.md', 'CHANGELOG.md', 'LICENSE', manifest.main, ...classFiles(manifest)]) {
+	for (const file of [
+		'README.md',
+		'CHANGELOG.md',
+		'LICENSE',
+		manifest.main,
+		...classFiles(manifest),
+	]) {
 		if (!files.includes(file)) faults.push(`${file} is missing`);
 	}
 	return faults;
 }
 
-/** What n8n checks before it lists a package: the tarball and, by rules of its own, the source. */
+/** The checks of n8n before it lists a package: the tarball and, by other rules, the source. */
 async function checkVerification({ unpacked }) {
 	const reports = [
 		await analyzePackage(unpacked),
@@ -91,7 +97,7 @@ async function checkLoading({ unpacked }, manifest) {
 	return faults;
 }
 
-/** Requires one file in a process of its own and makes an instance of each class it should export. */
+/** Loads one file in a separate process and creates an instance of each expected class. */
 async function loadAlone(unpacked, file, classNames, faults) {
 	const script = `
 		const exported = require(${JSON.stringify(path.join(unpacked, file))});

@@ -1,7 +1,7 @@
-// Runs npm scripts of this package side by side, as many at once as there are cores, in the order
-// they are named: name the longest first. The output of each is printed once it has ended. All run
-// to their end, also if one fails, so that one run shows all that is wrong.
-// Usage: node scripts/side-by-side.mjs <npm script…>
+// Runs npm scripts of this package in parallel, as many as there are cores. They start in the given
+// order: name the longest first. The output of each script is printed after it has ended. All run
+// to their end, even if one fails, so that one run shows all errors. Usage: node
+// scripts/side-by-side.mjs <npm script…>
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import os from 'node:os';
@@ -10,7 +10,7 @@ import { performance } from 'node:perf_hooks';
 const names = process.argv.slice(2);
 const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
 
-/** Runs one npm script and prints what it printed, the seconds it took and how it ended. */
+/** Runs one npm script and prints its output, its seconds and how it ended. */
 async function runScript(name) {
 	const start = performance.now();
 	const child = spawn('npm', ['run', '--silent', name], {
@@ -24,11 +24,11 @@ async function runScript(name) {
 	const seconds = ((performance.now() - start) / 1000).toFixed(1);
 	process.stdout.write(Buffer.concat(output));
 	console.log(`${code === 0 ? 'passed' : 'FAILED'}  ${name} (${seconds} s)`);
-	// A script that a signal ended has no code.
+	// A script that was ended by a signal has no exit code.
 	if (code !== 0) process.exitCode = 1;
 }
 
-/** Takes one script after the other from the common list. */
+/** Runs one script after the other from the common list. */
 async function runNext() {
 	for (let name = names.shift(); name !== undefined; name = names.shift()) await runScript(name);
 }

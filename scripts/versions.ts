@@ -2,7 +2,7 @@ import { SMOKE_VERSIONS } from './n8n/installation';
 import { smoke, type Smoke } from './n8n/smoke';
 import { askedToEnd } from './ending';
 
-const HELP = `The same short story in several versions of n8n, each installed on first use (3 GB each).
+const HELP = `Runs the smoke test in several versions of n8n, each installed on first use (3 GB each).
 
 npm run test:versions                  ${SMOKE_VERSIONS.join(', ')}
 npm run test:versions -- 2.20.0        these`;

@@ -1,31 +1,33 @@
 import { createHash } from 'node:crypto';
 import { encodePng, type Pixels } from './png';
 
-/** An image that an edit starts from, small: at most {@link SOURCE_SIDE} pixels a side. */
+/** A source image of an edit, scaled down to at most {@link SOURCE_SIDE} pixels a side. */
 export type ImageSource = Pixels;
 
-/** What an image is drawn from. The same spec always gives the same file. */
+/** What an image is drawn from. The same values always give the same file. */
 export interface ImageSpec {
 	prompt: string;
-	/** Which of the `n` images of a task. */
+	/** Index among the `n` images of a task. */
 	index: number;
 	width: number;
 	height: number;
 	sources?: ImageSource[];
-	/** Where it is transparent, an edit shows the new scene; elsewhere it keeps the source. */
+	/**
+	 * Where the mask is transparent, an edit shows the new scene. Elsewhere it keeps the source.
+	 */
 	mask?: ImageSource;
 }
 
 const SOURCE_SIDE = 256;
-/** Part of each side that an edit without a mask gives to the new scene around the source. */
+/** Part of each side that the new scene takes around the source in an edit without a mask. */
 const FRAME = 0.12;
 
 type Color = readonly [number, number, number];
 
 /**
- * Draws a landscape from the hash of the prompt: a sky, a sun, a few ranges of hills. An edit shows
- * the source in a frame of that landscape, or, with a mask, the landscape where the mask is
- * transparent.
+ * Draws a landscape from the hash of the prompt: a sky, a sun, and ranges of hills. An edit shows
+ * the source inside a frame of that landscape. With a mask, it shows the landscape where the mask
+ * is transparent.
  * @returns a PNG whose description is the prompt
  */
 export function drawImage(spec: ImageSpec): Buffer {
@@ -53,7 +55,7 @@ export function sourceFromPixels({ width, height, data }: Pixels): ImageSource {
 	return { ...small, data: pixels };
 }
 
-/** A source of one colour for files that are not decoded: the colour is the file's hash. */
+/** A source of one color for files that are not decoded. The color is the hash of the file. */
 export function sourceFromSeed(seed: string | Buffer): ImageSource {
 	const [red = 0, green = 0, blue = 0] = createHash('sha256').update(seed).digest();
 	return { width: 1, height: 1, data: Uint8Array.of(red, green, blue, 255) };
@@ -109,7 +111,7 @@ function drawScene(data: Buffer, { prompt, index, width, height }: ImageSpec) {
 	}
 }
 
-/** Lays the sources of an edit, side by side, into the scene. */
+/** Draws the sources of an edit side by side into the scene. */
 function layIn(data: Buffer, spec: ImageSpec, sources: ImageSource[]) {
 	const { width, height, mask } = spec;
 	const frameX = mask ? 0 : Math.floor(width * FRAME);
@@ -139,7 +141,7 @@ const offsetAt = ({ width, height }: ImageSource, x: number, y: number) =>
 const alphaAt = (mask: ImageSource, x: number, y: number) =>
 	mask.data[offsetAt(mask, x, y) + 3] ?? 255;
 
-/** Numbers from 0 to 1 that a text decides. */
+/** Pseudo-random numbers from 0 to 1. The seed decides them. */
 function chance(seed: string): () => number {
 	const hash = createHash('sha256').update(seed).digest();
 	let state = hash.readUInt32LE(0) || 1;

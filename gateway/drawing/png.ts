@@ -1,7 +1,7 @@
 import { PNG } from 'pngjs';
 import { crc32 } from 'node:zlib';
 
-/** The end of a PNG's signature and IHDR chunk: what follows may be inserted here. */
+/** Offset of the end of the signature and the IHDR chunk. More chunks may be inserted here. */
 const AFTER_HEADER = 33;
 const KEYWORD = 'Description';
 
@@ -13,7 +13,7 @@ export interface Pixels {
 }
 
 /**
- * Encodes pixels of three bytes each as PNG, quickly, and writes a text into the file.
+ * Encodes pixels of three bytes each as PNG, fast, and writes a text into the file.
  * @param description kept in an iTXt chunk, see {@link descriptionOf}
  */
 export function encodePng(
@@ -36,7 +36,7 @@ export function encodePng(
 	return Buffer.concat([file.subarray(0, AFTER_HEADER), text, file.subarray(AFTER_HEADER)]);
 }
 
-/** Decodes a PNG; `undefined` where it is none or is damaged. */
+/** Decodes a PNG; `undefined` if the bytes are no PNG or damaged. */
 export function decodePng(bytes: Buffer): Pixels | undefined {
 	try {
 		return PNG.sync.read(bytes);
@@ -57,13 +57,13 @@ export function descriptionOf(png: Buffer): string | undefined {
 }
 
 /**
- * Whether a file is a whole PNG that the gateway drew from this prompt.
+ * Whether a file is a complete PNG that the gateway drew from this prompt.
  * @param prompt the prompt of the image task
  */
 export const imageBelongsTo = (prompt: string, png: Buffer): boolean =>
 	decodePng(png) !== undefined && descriptionOf(png) === prompt;
 
-/** What a file is, by its first bytes. */
+/** The MIME type of a file by its first bytes. */
 export function mimeTypeOf(bytes: Buffer): string | undefined {
 	const starts = (text: string, at = 0) =>
 		bytes.subarray(at, at + text.length).equals(Buffer.from(text, 'latin1'));
@@ -74,7 +74,7 @@ export function mimeTypeOf(bytes: Buffer): string | undefined {
 	return undefined;
 }
 
-/** Width and height that a PNG's header names. */
+/** Width and height in the header of a PNG. */
 export function sizeOf(png: Buffer): { width: number; height: number } | undefined {
 	if (mimeTypeOf(png) !== 'image/png' || png.length < AFTER_HEADER) return undefined;
 	return { width: png.readUInt32BE(16), height: png.readUInt32BE(20) };

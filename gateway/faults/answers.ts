@@ -39,7 +39,7 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const PROTOTYPES =
 	'{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1,"hasOwnProperty":null}';
 
-/** Success replies that are none. */
+/** Success replies whose body is not the contract's. */
 export const ANSWER_FAULTS: NamedFault[] = [
 	answered('an empty body', ''),
 	answered('plain text', 'service is fine', 'text/plain'),
@@ -74,9 +74,9 @@ export const ERROR_ANSWER_FAULTS: NamedFault[] = [
 	answered('a code and a message in a 200', '{"code":50001,"message":"server is busy"}'),
 ];
 
-/** Replies with more in them than anybody asked for. */
+/** Replies with more fields than the contract names. */
 export const EXTRA_FAULTS: NamedFault[] = [
-	changed('fields that nobody knows', withField('x_new', '{"a":[1,null,true,"text"]}')),
+	changed('unknown fields', withField('x_new', '{"a":[1,null,true,"text"]}')),
 	changed('prototype keys', (json) =>
 		[withField('__proto__', PROTOTYPES), withField('constructor', PROTOTYPES)].reduce(
 			(text, put) => put(text),
@@ -87,7 +87,7 @@ export const EXTRA_FAULTS: NamedFault[] = [
 	changed('a field that comes twice', (json) => json.replace(/^\{/, '{"object":"first",')),
 ];
 
-/** A document of about so many bytes, made when it is asked for. */
+/** A document of about this size. It is made when a request needs it. */
 export function largeDocument(megabytes: number): NamedFault {
 	const padding = Buffer.alloc(megabytes * 2 ** 20, 'p');
 	/** JSON with a long field in the object that begins at `start`. */

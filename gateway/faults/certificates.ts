@@ -1,12 +1,14 @@
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
-/** A certificate and its key, as `tls` takes them. Both are made anew and never stored. */
+/**
+ * A certificate and its key, as `tls` takes them. Both are made anew each time and never stored.
+ */
 export interface Certificate {
 	key: string;
 	cert: string;
 }
 
-/** Who vouches for a certificate. */
+/** An authority that signs certificates. */
 export interface Authority extends Certificate {
 	name: string;
 	privateKey: KeyObject;
@@ -14,7 +16,7 @@ export interface Authority extends Certificate {
 
 const DAY = 86_400_000;
 
-/** An authority that nobody knows. */
+/** Makes an authority that no client trusts. */
 export function newAuthority(name = 'Authority of a test'): Authority {
 	const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 	const cert = certificate({ subject: name, issuer: name, ...pair, signer: pair.privateKey });
@@ -24,8 +26,9 @@ export function newAuthority(name = 'Authority of a test'): Authority {
 /**
  * A server's certificate.
  * @param hosts the names it is for
- * @param options.authority who vouches for it; without one it does so itself
- * @param options.days how long it is good, from a day ago; negative: it ended so many days ago
+ * @param options.authority the authority that signs it; without one it is self-signed
+ * @param options.days days for which it is valid, from a day ago; if negative, it expired that many
+ * days ago
  */
 export function newCertificate(
 	hosts: string[],
@@ -53,7 +56,7 @@ interface Contents {
 	issuer: string;
 	publicKey: KeyObject;
 	signer: KeyObject;
-	/** Absent: it is an authority's. */
+	/** Absent for the certificate of an authority. */
 	hosts?: string[];
 	from?: number;
 	end?: number;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A number from 0 (included) to 1 (excluded) that follows from the words alone: the same words give
- * the same number, whatever happened before and in whatever order.
+ * A number from 0 (included) to 1 (excluded) that depends on the words alone. The same words give
+ * the same number in any order of calls.
  */
 export function chanceOf(...words: Array<string | number>): number {
 	return createHash('sha256').update(words.join('\0')).digest().readUInt32BE(0) / 2 ** 32;

@@ -3,7 +3,7 @@ import { connect, type AddressInfo, type Server } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { Certificate } from './certificates';
 
-/** What somebody else's server was sent. */
+/** A request that a foreign server received. */
 export interface Sighting {
 	method: string;
 	path: string;
@@ -11,16 +11,16 @@ export interface Sighting {
 	body: string;
 }
 
-/** A server at another origin that takes down all it is sent. */
+/** A server at another origin that records all requests. */
 export interface Sniffer {
 	readonly origin: string;
 	readonly seen: Sighting[];
-	/** What it answers to everything. */
+	/** Its answer to every request. */
 	answer: { status: number; headers: Record<string, string>; body: string | Buffer };
 	close(): Promise<void>;
 }
 
-/** Starts a {@link Sniffer}. It answers JSON that each of the contract's readers could be content with. */
+/** Starts a {@link Sniffer}. It answers JSON that every reader of the contract accepts. */
 export async function startSniffer(): Promise<Sniffer> {
 	const seen: Sighting[] = [];
 	const server = createHttpServer((req, res) => {
@@ -50,7 +50,7 @@ export async function startSniffer(): Promise<Sniffer> {
 /** A TLS server in front of another one. */
 export interface TlsFront {
 	readonly port: number;
-	/** Connections that were tried, whether they came to anything or not. */
+	/** Connections that clients tried to open, successful or not. */
 	readonly tried: number;
 	/** Bytes that came in after a handshake. */
 	readonly received: number;
@@ -59,7 +59,7 @@ export interface TlsFront {
 
 /**
  * Starts a TLS server that hands what it receives to a server on this machine.
- * @param settings its certificate, and what else it asks for, such as one of the client
+ * @param settings its certificate, and what it requires, such as a client certificate
  * @param target the port of that server
  */
 export async function startTlsFront(
@@ -92,7 +92,7 @@ export async function startTlsFront(
 	};
 }
 
-/** A port of this machine on which nobody listens. */
+/** A port of this machine on which no program listens. */
 export async function freePort(): Promise<number> {
 	const server = createHttpServer();
 	const port = await listen(server);

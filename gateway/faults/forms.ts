@@ -37,7 +37,7 @@ const allText = ({ output }: JsonObject): string =>
 		.map(textOf)
 		.join('');
 
-/** The response as the Chat Completions interface has it. */
+/** The response in the form of the Chat Completions interface. */
 function toChatCompletion(response: JsonObject): JsonObject {
 	const calls = (response.output as Item[]).filter(({ type }) => type === 'function_call');
 	const usage = response.usage as Record<string, number> | null;
@@ -151,7 +151,7 @@ function withoutText(event: JsonObject): JsonObject {
 	return { ...event, response: { ...response, output } };
 }
 
-/** A limit that is met in line: nothing was made. */
+/** A limit that ends a stream before any output. */
 const refusedInLine = (name: string, code: string, message: string): NamedFault => ({
 	name,
 	stage: 'before',

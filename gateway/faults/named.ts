@@ -1,11 +1,11 @@
 import type { Exchange, Fault, StorageExchange } from '../faults';
 import type { GatewayTime } from '../time';
 
-/** What a fault may need of its surroundings. */
+/** What a fault may need from the gateway. */
 export interface FaultSetting {
 	/** The gateway's clock. */
 	time: GatewayTime;
-	/** Origin of somebody else's server. */
+	/** Origin of a foreign server. */
 	elsewhere: string;
 }
 

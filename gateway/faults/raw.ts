@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Reply } from '../faults';
 
-/** A reply as it stands on the wire, header names repeated if need be. */
+/** A reply as it is sent, with repeated header names if needed. */
 export interface RawReply {
 	status: number;
 	headers: Array<[name: string, value: string]>;
@@ -11,9 +11,9 @@ export interface RawReply {
 
 /** How a connection ends after what was written. */
 export type End =
-	/** As HTTP has it: the other side may close. */
+	/** As HTTP defines it: the other side may close. */
 	| 'end'
-	/** By a reset, without a word. */
+	/** By a reset. */
 	| 'cut'
 	/** Not at all. */
 	| 'open';

@@ -2,7 +2,7 @@ import type { Exchange, Fault, Intercept, StorageExchange } from '../faults';
 import { chanceOf } from './chance';
 import type { FaultSetting, NamedFault } from './named';
 
-/** What goes wrong, and which exchanges it meets. What is left out does not matter. */
+/** A fault and the exchanges that it meets. A condition that is absent fits all exchanges. */
 export interface FaultRule {
 	fault: NamedFault;
 	route?: Exchange['route'] | StorageExchange['route'];
@@ -12,13 +12,13 @@ export interface FaultRule {
 	attempt?: number | ((attempt: number) => boolean);
 	/** Share of the exchanges, from 0 to 1. */
 	probability?: number;
-	/** How often at most. */
+	/** The maximum number of times. */
 	times?: number;
 }
 
 /**
- * An interceptor that follows rules: the first one that fits an exchange happens. Chance follows
- * from the seed and the exchange alone, so a run can be repeated.
+ * An interceptor that follows rules: the first rule that fits an exchange applies. Chance depends
+ * on the seed and the exchange alone, so a run can be repeated.
  * @param seed another one gives other chances
  */
 export function scripted(
@@ -27,7 +27,7 @@ export function scripted(
 	seed: number | string = 1,
 ): Intercept<Exchange | StorageExchange> {
 	const happened = new Map<FaultRule, number>();
-	/** What was decided at `before` for an exchange whose fault happens at `after`. */
+	/** The decision at `before` for an exchange whose fault happens at `after`. */
 	const decided = new WeakMap<object, NamedFault>();
 	return async (exchange): Promise<Fault | undefined> => {
 		if (exchange.stage === 'before') {

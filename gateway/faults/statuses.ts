@@ -43,7 +43,7 @@ export const ERROR_CONTENTS = Object.keys(CONTENTS) as ErrorContent[];
 
 type RepliedFault = Extract<Fault, { kind: 'reply' }>;
 
-/** The gateway refuses with this status, having done nothing. */
+/** The gateway refuses with this status and does nothing. */
 export function statusFault(status: number, content: ErrorContent = 'JSON'): NamedFault {
 	return {
 		name: `${status} with ${content}`,
@@ -52,13 +52,13 @@ export function statusFault(status: number, content: ErrorContent = 'JSON'): Nam
 	};
 }
 
-/** A `Retry-After`, as a text or made at the moment (by the gateway's clock, in milliseconds). */
+/** A `Retry-After`: a text, or a function of the gateway's clock (milliseconds). */
 type RetryAfter = string | ((now: number) => string) | undefined;
 
 const inSeconds = (seconds: number) => (now: number) =>
 	new Date(now + seconds * 1000).toUTCString();
 
-/** The forms that a `Retry-After` can have, and how long each asks to wait, where it says that. */
+/** The forms of a `Retry-After`, with the wait that each one asks for, if it names one. */
 export const RETRY_AFTERS: Record<string, { value: RetryAfter; seconds?: number }> = {
 	'no Retry-After': { value: undefined },
 	'Retry-After: 7': { value: '7', seconds: 7 },
@@ -74,7 +74,7 @@ export const RETRY_AFTERS: Record<string, { value: RetryAfter; seconds?: number 
 	'Retry-After: an hour': { value: '3600', seconds: 3600 },
 };
 
-/** The gateway refuses with this status and says, or does not say, when to come again. */
+/** The gateway refuses with this status, with or without a time for the next try. */
 export function retryAfterFault(status: number, form: string): NamedFault {
 	return {
 		name: `${status}, ${form}`,

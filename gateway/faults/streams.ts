@@ -4,10 +4,10 @@ import { ClientGone, pause } from '../time';
 
 const HOUR = 3_600_000;
 
-/** What becomes of a stream after the pieces that were written. */
+/** What happens to a stream after its last piece. */
 type StreamEnd = 'end' | 'cut' | 'stall';
 
-/** A stream of responses with other events than the gateway's, or less of them. */
+/** A stream of a response with other events than the gateway's, or fewer. */
 export function streamed(
 	name: string,
 	change: (events: string[]) => string[],
@@ -69,7 +69,7 @@ const event = (type: string, fields: object) =>
 
 const REASON = { type: 'server_error', code: 'gpu_on_fire', message: 'the model went away' };
 
-/** What a stream comes to, as the document that stands for it where nothing is streamed. */
+/** The JSON document that stands in for a stream where the gateway streams nothing. */
 const document: NamedFault = {
 	name: 'JSON in place of a stream',
 	stage: 'after',

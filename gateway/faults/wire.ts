@@ -48,7 +48,10 @@ const withoutLength = (reply: RawReply): RawReply => ({
 	headers: reply.headers.filter(([name]) => name.toLowerCase() !== 'content-length'),
 });
 
-/** Nothing more is sent; who waits on the gateway's clock (a stream, a download) sees time pass. */
+/**
+ * Sends nothing more. The gateway's clock goes on for readers that wait on it (a stream, a
+ * download).
+ */
 async function silence({ gone }: AnyExchange, { time }: FaultSetting) {
 	for (;;) await pause(time, HOUR, gone);
 }
@@ -72,7 +75,7 @@ export const CONNECTION_FAULTS: NamedFault[] = [
 		const wire = wireOf(reply);
 		await writeRaw(res, wire.subarray(0, wire.length - half(reply.body).length), 'cut');
 	}),
-	written('half a body of a length that nobody named', async (reply, { res }) => {
+	written('half a body without a Content-Length', async (reply, { res }) => {
 		const head = headOf(withoutLength(reply));
 		await writeRaw(res, Buffer.concat([Buffer.from(head, 'latin1'), half(reply.body)]));
 	}),
@@ -107,7 +110,7 @@ export const CONNECTION_FAULTS: NamedFault[] = [
 	}),
 ];
 
-/** A connection that says no more. They take as long as somebody waits. */
+/** Connections that send nothing more. They last as long as the client waits. */
 export const SILENT_FAULTS: NamedFault[] = [
 	{
 		name: 'never an answer',
@@ -139,8 +142,8 @@ const stalled = (exchange: AnyExchange, setting: FaultSetting): Fault => ({
 });
 
 /**
- * Who reads a whole reply of the API waits on a clock of its own, so the driven one stands still;
- * who reads a stream or an image waits on the driven one.
+ * A client that reads a whole reply of the API has its own time-out, so the driven clock stands
+ * still. A client that reads a stream or an image waits on the driven clock.
  */
 async function silenceOf(exchange: AnyExchange, setting: FaultSetting) {
 	const streamed = exchange.route === 'image' || exchange.reply?.stream !== undefined;
@@ -169,7 +172,7 @@ export const HEADER_FAULTS: NamedFault[] = [
 	written('gzip that is none', async (reply, { res }) => {
 		await writeRaw(res, wireOf(replacing(reply, ['Content-Encoding', 'gzip'])));
 	}),
-	written('an encoding that nobody knows', async (reply, { res }) => {
+	written('an unknown encoding', async (reply, { res }) => {
 		await writeRaw(res, wireOf(replacing(reply, ['Content-Encoding', 'x-rot13'])));
 	}),
 	written('the content type of a web page', async (reply, { res }) => {

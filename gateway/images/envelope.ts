@@ -5,7 +5,7 @@ interface TaskLike {
 	status: string;
 }
 
-/** The reply to a submit, wrapped as other gateways do; then it names no more than it must. */
+/** The reply to a submit, wrapped as other gateways do. It then has only the necessary fields. */
 export function wrapSubmit(task: TaskLike, envelope: GatewaySwitches['envelope']): object {
 	const { task_id, status } = task;
 	if (envelope === 'data') return { code: 200, data: { task_id } };

@@ -14,7 +14,7 @@ export interface FormFile {
 	sha256: string;
 }
 
-/** A multipart form, without the bytes of its files: this is what the usage log keep. */
+/** A multipart form without the bytes of its files, as the usage log keeps it. */
 export interface FormRecord {
 	fields: Record<string, string>;
 	files: FormFile[];
@@ -26,9 +26,9 @@ export interface Form extends FormRecord {
 }
 
 /**
- * Takes a multipart body apart.
+ * Parses a multipart body.
  * @param fileLimit bytes that one file may have
- * @throws ApiError 400 where it is malformed, 413 where a file is too large
+ * @throws ApiError 400 if it is malformed, 413 if a file is too large
  */
 export async function readForm(
 	headers: IncomingHttpHeaders,
@@ -45,7 +45,7 @@ export async function readForm(
 				}),
 			);
 		try {
-			// Each part is kept as it is: a file name is a name, not a path.
+			// A file name is kept as it is: it is no path.
 			const parser = busboy({
 				headers: headers as Record<string, string>,
 				limits: { fileSize: fileLimit, fieldSize: body.length },

@@ -1,11 +1,11 @@
 import type { ImageTask } from './task';
 
-/** A task that holds one of the places from `startsAt` to `completesAt`. */
+/** A task that has a place from `startsAt` to `completesAt`. */
 type Work = Pick<ImageTask, 'completesAt' | 'orphaned'> & { startsAt: number };
 
 /**
- * When a task that comes now gets one of the places: first come, first served. Later tasks never
- * change what an earlier one gets, so the answer is final.
+ * When a task that arrives now gets a place: first come, first served. Later tasks never change the
+ * start of an earlier one, so the result is final.
  * @param tasks the tasks that share the places, in the order in which they came
  * @param now milliseconds since the Unix epoch
  */

@@ -7,10 +7,10 @@ import { endInPrompt, endNamed, type TaskEnd, type TaskEndName } from './ends';
 import { startInLine } from './line';
 import type { TaskRequest } from './task';
 
-/** When a task is taken to work, when it ends, and how. All of it is known at its submit. */
+/** When a task starts, when it ends, and how. All of this is known at its submit. */
 export interface TaskPlan {
 	end: TaskEnd;
-	/** Absent if it is refused before. */
+	/** Absent if the gateway refuses it first. */
 	startsAt?: number;
 	completesAt: number;
 }
@@ -22,10 +22,10 @@ export interface PlanParts {
 	upstream: Upstream;
 }
 
-/** Seconds in line (setting `lineSeconds`). */
+/** Seconds that a task may wait in line (setting `lineSeconds`). */
 const LINE_SECONDS = 30;
 
-/** A task that is taken to work now. */
+/** Plans a task that starts now. */
 export function planWork(
 	{ settings }: Pick<PlanParts, 'settings'>,
 	request: TaskRequest,
@@ -39,9 +39,9 @@ export function planWork(
 }
 
 /**
- * A task whose limits are checked in the background: too many requests in a minute of the clock, an
- * unknown model, an empty balance, a full line, and no account each end it before any work.
- * @param credits what it would cost
+ * Plans a task whose limits are checked in the background. It ends before any work if a limit is
+ * reached, the model is unknown, or the balance is empty.
+ * @param credits the price of the task
  */
 export function planInBackground(
 	parts: PlanParts,
@@ -54,8 +54,8 @@ export function planInBackground(
 	if (!access.modelsOf(holder).includes(request.model)) return unknownModel(request.model, now);
 	if (!access.canPay(holder, credits)) return refused('no balance', now);
 	const startsAt = startOf(parts, holder, now);
-	const patience = now + (settings.lineSeconds ?? LINE_SECONDS) * 1000;
-	if (startsAt > patience) return refused('line is full', patience);
+	const latestStart = now + (settings.lineSeconds ?? LINE_SECONDS) * 1000;
+	if (startsAt > latestStart) return refused('line is full', latestStart);
 	if (!upstream.isFree(holder, startsAt)) return refused('no account', startsAt);
 	const plan = planWork(parts, request, startsAt);
 	if (plan.end.parks) upstream.park(holder, plan.completesAt);
@@ -73,7 +73,7 @@ function unknownModel(model: string, now: number): TaskPlan {
 	return { end: { ...end, failure: { ...end.failure!, message } }, completesAt: now };
 }
 
-/** When there is a place for the account, and one for the key. */
+/** When the account and the key both have a free place. */
 function startOf({ usageLog, access }: PlanParts, holder: KeyHolder, now: number): number {
 	const { tasks } = usageLog;
 	const account = accountOf(holder);
@@ -85,7 +85,7 @@ function startOf({ usageLog, access }: PlanParts, holder: KeyHolder, now: number
 	);
 }
 
-/** How a task ends that is taken to work. */
+/** How a task ends that starts. */
 function endOf({ taskEnd, failTask }: GatewaySettings, request: TaskRequest): TaskEnd {
 	const ordered = typeof taskEnd === 'function' ? taskEnd(request) : taskEnd;
 	const name = endInPrompt(request.prompt) ?? ordered;

@@ -12,7 +12,7 @@ interface Poll {
 	now: number;
 }
 
-/** What stands between a poll and its task: a cache, and a proxy that answers itself at times. */
+/** What lies between a poll and its task: a cache, and a proxy that sometimes answers itself. */
 export class Polls {
 	private readonly cache = new Map<string, { reply: Reply; at: number }>();
 	private readonly counts = new Map<string, number>();
@@ -31,7 +31,7 @@ export class Polls {
 		return reply;
 	}
 
-	/** A web page or an error in a 200, by turns, in place of each Nth reply. */
+	/** Replaces each Nth reply by a web page or an error in a 200, alternately. */
 	private stray(address: string): Reply | undefined {
 		const { strayPollEvery } = this.settings;
 		if (!strayPollEvery) return undefined;

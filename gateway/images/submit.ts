@@ -19,8 +19,9 @@ export interface Submission {
 
 type Limits = Pick<GatewaySettings, 'pixelLimit' | 'defaultSize'>;
 
-/** Images an edit takes, and images a task gives. */
+/** The most images that an edit takes. */
 const MAX_IMAGES = 16;
+/** The most images that a task makes. */
 const MAX_N = 10;
 const MAX_SIDE = 8192;
 
@@ -33,9 +34,9 @@ export function readGeneration(body: ParsedBody, holder: KeyHolder, limits: Limi
 }
 
 /**
- * Reads the body of `POST /v1/images/edits/async`: a form with `image` or `image[]` and perhaps
- * `mask`, or JSON with `images[].image_url` and perhaps `mask.image_url`. A `data:` URL is read; an
- * http URL is taken note of and not fetched.
+ * Reads the body of `POST /v1/images/edits/async`: a form or JSON. A form has `image` or `image[]`,
+ * and optionally `mask`. JSON has `images[].image_url`, and optionally `mask.image_url`. A `data:`
+ * URL is decoded. An http URL is recorded and not fetched.
  * @throws ApiError 400, 408, 413
  */
 export function readEdit(body: ParsedBody, holder: KeyHolder, limits: Limits): Submission {

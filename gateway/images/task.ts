@@ -2,16 +2,16 @@ import { tokensOf } from '../responses/language';
 import { seconds } from '../time';
 import type { ImageSource } from '../drawing/draw';
 
-/** What an image task was asked for. */
+/** The request of an image task. */
 export interface TaskRequest {
 	kind: 'generation' | 'edit';
 	model: string;
 	prompt: string;
-	/** As asked; `auto` where nothing was. */
+	/** As requested; `auto` if the request names none. */
 	size: string;
-	/** Number of images. */
+	/** Number of requested images. */
 	n: number;
-	/** Name of the key that asked. */
+	/** Name of the key of the request. */
 	key: string;
 	/** The fields of the body (of a form: as text). */
 	fields: Record<string, unknown>;
@@ -26,7 +26,7 @@ export interface TaskFailure {
 	httpStatus?: number;
 }
 
-/** An image task. Its state is a function of this and of the time; nothing moves it on. */
+/** An image task. Its state depends on these fields and the time alone. */
 export interface ImageTask {
 	id: string;
 	/** Name of the key that owns it. */
@@ -38,24 +38,24 @@ export interface ImageTask {
 	request: TaskRequest;
 	/** Milliseconds since the Unix epoch. */
 	createdAt: number;
-	/** When it was taken to work; absent if it was refused before. */
+	/** When its work starts; absent if the gateway refused it first. */
 	startsAt?: number;
 	completesAt: number;
 	expiresAt: number;
-	/** Set where the job will fail. */
+	/** Set if the job will fail. */
 	failure?: TaskFailure;
-	/** Set where the result of the completed task is an error. */
+	/** Set if the result of the completed task is an error. */
 	errorInResult?: { type: string; code: string; message: string };
-	/** A restart of the gateway left it at work for ever. */
+	/** A restart of the gateway left it in the state `processing` until it expires. */
 	orphaned?: boolean;
-	/** Milliseconds since the Unix epoch from which the gateway no longer knows it. */
+	/** Time from which the gateway no longer knows it, in milliseconds since the Unix epoch. */
 	forgottenAt?: number;
 	/** Number of images that it makes. */
 	images: number;
-	/** Size of its images. */
+	/** Size of its images in pixels. */
 	width: number;
 	height: number;
-	/** What an edit was given, small; none for a generation. */
+	/** The images of an edit, scaled down; none for a generation. */
 	sources: ImageSource[];
 	mask?: ImageSource;
 }
@@ -63,8 +63,8 @@ export interface ImageTask {
 export type TaskStatus = 'processing' | 'completed' | 'failed';
 
 /**
- * The state of a task at `now` (contract: States and transitions, Image task); `undefined` once it
- * has expired, or the gateway has lost it.
+ * The state of a task at `now` (contract: States and transitions, Image task). `undefined` once the
+ * task has expired, or the gateway has lost it.
  */
 export function statusOf(task: ImageTask, now: number): TaskStatus | undefined {
 	if (now >= task.expiresAt || now >= (task.forgottenAt ?? Infinity)) return undefined;
@@ -76,15 +76,15 @@ export function statusOf(task: ImageTask, now: number): TaskStatus | undefined {
 export interface TaskView {
 	/** The signed address of image `index`. */
 	urlOf: (index: number) => string;
-	/** With all that real gateways add. */
+	/** Whether it has the fields that real gateways add. */
 	full?: boolean;
-	/** Other words for the states. */
+	/** Other names of the states. */
 	words?: Partial<Record<TaskStatus, string>>;
 }
 
 /**
- * The task as the contract shows it (Resources, Image task): no field beyond those that its table
- * names for the state, unless it is to be full.
+ * The task as the contract shows it (Resources, Image task). It has only the fields that the
+ * contract's table names for the state, unless `full` is set.
  */
 export function taskBody(task: ImageTask, status: TaskStatus, { urlOf, full, words }: TaskView) {
 	const common = {
@@ -121,7 +121,7 @@ export function taskBody(task: ImageTask, status: TaskStatus, { urlOf, full, wor
 /** Tokens of one image. */
 const TOKENS_PER_IMAGE = 4160;
 
-/** What was really made, and what it took. */
+/** The real properties and the usage of the result. */
 function resultDetails({ width, height, images, request }: ImageTask) {
 	const text_tokens = tokensOf(request.prompt);
 	const output_tokens = images * TOKENS_PER_IMAGE;
@@ -139,5 +139,5 @@ function resultDetails({ width, height, images, request }: ImageTask) {
 	};
 }
 
-/** What the "model" makes of a prompt. */
+/** The prompt as the "model" revises it. */
 export const revisedPrompt = (prompt: string) => `${prompt}, in soft light`;

@@ -12,7 +12,7 @@ import { statusOf, taskBody, type ImageTask, type TaskRequest } from './task';
 /** Seconds of the `Retry-After` of submits and polls (contract: Limits). */
 const RETRY_AFTER = '3';
 
-/** Credits an image costs. */
+/** The price of an image in credits. */
 const CREDITS_PER_IMAGE = 10;
 
 interface TasksParts extends PlanParts {
@@ -25,9 +25,9 @@ export class ImageTasks {
 	constructor(private readonly parts: TasksParts) {}
 
 	/**
-	 * Makes a task of a valid submission, and charges for it (contract: Endpoints, both submits).
+	 * Makes a task from a valid submission, and charges for it (contract: Endpoints, both submits).
 	 * @param now milliseconds since the Unix epoch
-	 * @throws ApiError 403, 429, 503 unless limits are checked in the background
+	 * @throws ApiError 403, 429, 503, unless limits are checked in the background
 	 */
 	accept(
 		submission: Submission,
@@ -121,7 +121,7 @@ export class ImageTasks {
 	}
 
 	/**
-	 * Refuses where the key has as many tasks processing as it may.
+	 * Refuses if the key has its maximum of tasks processing.
 	 * @throws ApiError 429
 	 */
 	private limitConcurrency({ name, maxConcurrentTasks }: KeyHolder, now: number) {

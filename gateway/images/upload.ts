@@ -2,12 +2,12 @@ import { ApiError, badField } from '../errors';
 import { decodePng, hasAlpha, mimeTypeOf, sizeOf } from '../drawing/png';
 import { sourceFromSeed, sourceFromPixels, type ImageSource } from '../drawing/draw';
 
-/** An image that came with a request and was found to be one. */
+/** A valid image of a request. */
 export interface Upload {
 	/** Path of the field, for messages. */
 	field: string;
 	mimeType: string;
-	/** Pixels, where known (PNG). */
+	/** Pixels; known for PNG only. */
 	width?: number;
 	height?: number;
 	alpha: boolean;
@@ -15,8 +15,9 @@ export interface Upload {
 }
 
 /**
- * Checks that bytes are an image: PNG is decoded, JPEG, WebP and GIF are known by their signature.
- * @param pixelLimit pixels it may have
+ * Checks that bytes are an image. PNG is decoded. JPEG, WebP and GIF are recognized by their
+ * signature.
+ * @param pixelLimit the most pixels that the image may have
  * @throws ApiError 400 naming the field
  */
 export function readUpload(field: string, bytes: Buffer, pixelLimit: number): Upload {
@@ -60,7 +61,7 @@ export function readDataUrl(field: string, url: string): { mimeType: string; byt
 }
 
 /**
- * Checks a mask against the image it is for.
+ * Checks a mask against its image.
  * @throws ApiError 400 naming the mask's field
  */
 export function checkMask(mask: Upload, image: Upload | undefined) {

@@ -4,7 +4,7 @@ import { classify, imagePromptFor } from './language';
 import { textOf, type FunctionTool, type InputItem, type ResponseRequest } from './request';
 import { sampleOf } from './sample';
 
-/** An item that the "model" wants to put out, before it is cut to `max_output_tokens`. */
+/** An output item of the "model", before it is cut to `max_output_tokens`. */
 export type Plan =
 	| { type: 'reasoning'; summary: string }
 	| { type: 'web_search_call'; query: string }
@@ -12,7 +12,7 @@ export type Plan =
 	| { type: 'function_call'; name: string; arguments: string }
 	| { type: 'message'; text: string; annotations: Annotation[] }
 	| { type: 'refusal'; refusal: string }
-	/** A kind of item that no client knows. */
+	/** An item of an unknown type. */
 	| { type: 'telemetry' };
 
 export interface Annotation {
@@ -26,32 +26,38 @@ export interface Annotation {
 /** The answer to a request. */
 export interface Answer {
 	plans: Plan[];
-	/** How it ends: as it should, by `response.failed`, or by an `error` event (HTTP 500). */
+	/** How the answer ends: completed, by `response.failed`, or by an `error` event (HTTP 500). */
 	end: 'completed' | 'failed' | 'error';
 }
 
 const SOURCE = 'Example Encyclopedia';
 
 /**
- * What the "model" answers. It follows rules, in this order; the same request gets the same answer.
+ * The answer of the "model". It follows these rules in this order. The same request gets the same
+ * answer.
  *
- * *Directives* in double brackets, in the last user message or the instructions (they are no part
- * of the text otherwise): `[[status:503]]` an HTTP error, `[[once:503]]` the same the first time, `[[fail]]` a failed response, `[[error]]`
- * an `error` event (HTTP 500 where nothing is streamed), `[[refuse]]` a refusal, `[[empty]]` no
- * output, `[[two]]` two messages, `[[unknown]]` an item and an event of unknown type first,
- * `[[no-tools]]` no tool is used, `[[bad-json]]` JSON that does not parse, `[[words:N]]` N words.
+ * *Directives* stand in double brackets in the last user message or the instructions. They are
+ * removed from the text.
+ * - `[[status:503]]`: an HTTP error. `[[once:503]]`: the same for the first request only.
+ * - `[[fail]]`: a failed response. `[[error]]`: an `error` event (HTTP 500 without streaming).
+ * - `[[refuse]]`: a refusal. `[[empty]]`: no output. `[[two]]`: two messages.
+ * - `[[unknown]]`: an item and an event of unknown type first.
+ * - `[[no-tools]]`: no tool is used. `[[bad-json]]`: invalid JSON. `[[words:N]]`: N words.
  *
- * *Functions*, unless their outputs follow the last user message already or `tool_choice` is none:
- * every function whose name stands in the last user message is called, or else the first one; only
- * one where `parallel_tool_calls` is false. Arguments are a sample of the function's parameters.
- * `[[call:name]]` in the message calls exactly these instead, `[[then:name]]` one more each time that
- * outputs have come back; `[[call:name {"a":1}]]` with these arguments.
+ * *Functions* are called unless their outputs follow the last user message or `tool_choice` is
+ * none.
+ * - Every function that the last user message names is called, or else the first one.
+ * - If `parallel_tool_calls` is false, only one is called.
+ * - Arguments are a sample of the function's parameters.
+ * - `[[call:name]]` calls exactly these functions, `[[call:name {"a":1}]]` with these arguments.
+ * - `[[then:name]]` adds one call for each round of outputs.
  *
- * *Other tools*, where no function is called: `web_search` searches and cites one source,
- * `image_generation` draws one image of the last user message. Others do nothing.
+ * *Other tools* are used if no function is called. `web_search` searches and cites one source.
+ * `image_generation` draws one image from the last user message. Others do nothing.
  *
- * *Text*: see {@link textFor}. Where JSON is asked for: a sample of the schema, decided by the last
- * user message (and the functions' outputs); `json_object` gives `{ "answer": text }`.
+ * *Text*: see {@link textFor}. If the request asks for JSON, the answer is a sample of the schema.
+ * The last user message and the outputs of functions decide it. `json_object` gives `{ "answer":
+ * text }`.
  *
  * @param items history and input, in order
  */
@@ -100,12 +106,12 @@ export function answerTo(request: ResponseRequest, items: InputItem[]): Answer {
 	return { plans, end };
 }
 
-/** Seconds of `Retry-After` where a directive asks for 429 or 503. */
+/** Seconds of `Retry-After` if a directive asks for 429 or 503. */
 const RETRY_AFTER = 2;
 
 /**
- * Refuses where a text asks for it: `[[status:NNN]]` always, `[[once:NNN]]` the first time that
- * this request comes.
+ * Refuses if a text asks for it: `[[status:NNN]]` always, `[[once:NNN]]` at the first attempt of
+ * this request.
  * @throws ApiError
  */
 export function obeyStatus(text: string, attempt: number) {
@@ -115,7 +121,7 @@ export function obeyStatus(text: string, attempt: number) {
 	throw new ApiError(status, [429, 503].includes(status) ? { retryAfter: RETRY_AFTER } : {});
 }
 
-/** Last user message and instructions, where directives are looked for. */
+/** Last user message and instructions: the text that may have directives. */
 export const directiveText = (request: ResponseRequest, items: InputItem[]): string =>
 	`${instructionsOf(request, items)}\n${textOf(lastQuestion(items)?.parts ?? [])}`;
 
@@ -125,20 +131,20 @@ interface Talk {
 	/** The user message before it. */
 	before?: string;
 	instructions: string;
-	/** What came with the last user message. */
+	/** Images and files of the last user message. */
 	attachments: string[];
 	/** Outputs of functions after the last user message. */
 	outputs: Array<{ name: string; output: string }>;
 	directives: Set<string>;
 	/** N of `[[words:N]]`. */
 	words?: number;
-	/** Calls that `[[call:…]]` and `[[then:…]]` ask for: those of one round at once. */
+	/** Calls of `[[call:…]]` and `[[then:…]]`, by round. */
 	rounds: PlannedCall[][];
 }
 
 interface PlannedCall {
 	name: string;
-	/** JSON; without it a sample of the function's parameters. */
+	/** JSON; if absent, a sample of the function's parameters. */
 	arguments?: string;
 }
 
@@ -172,7 +178,7 @@ function readTalk(request: ResponseRequest, items: InputItem[]): Talk {
 
 const CALL = /\[\[(call|then):([\w-]+)\s*(\{[^]*?\})?\]\]/g;
 
-/** All `call`s of a message are one round, each `then` is a further one. */
+/** All `call` directives of a message are one round. Each `then` is another round. */
 function roundsIn(text: string): PlannedCall[][] {
 	const planned = [...text.matchAll(CALL)].map(([, word, name = '', given]) => ({
 		word,
@@ -222,11 +228,11 @@ function functionCalls(request: ResponseRequest, talk: Talk): Plan[] {
 
 interface Call {
 	tool: FunctionTool;
-	/** Its arguments, where the message says them. */
+	/** Its arguments, if the message has them. */
 	given?: string;
 }
 
-/** What of the planned calls is next, by how many have got their outputs. */
+/** The planned calls that come next, by the number of outputs so far. */
 function nextRound({ rounds, outputs }: Talk, functions: FunctionTool[]): Call[] {
 	let before = 0;
 	for (const planned of rounds) {
@@ -240,7 +246,7 @@ function nextRound({ rounds, outputs }: Talk, functions: FunctionTool[]): Call[]
 	return [];
 }
 
-/** The functions whose names stand in the message, or else the first one; once. */
+/** The functions that the message names, or else the first one. None after outputs. */
 function wantedBy({ asked, outputs }: Talk, functions: FunctionTool[]): Call[] {
 	if (outputs.length > 0) return [];
 	const spoken = asked.toLowerCase();
@@ -271,16 +277,16 @@ const CLASSIFY_WISH = /\bclassif(?:y|ies|ication)\b|\bcategori[sz]e\b|\bsentimen
 const LABELS = /\b(?:as|into|one of|labels?)\b:?\s+([^.:\n]+?(?:,|\bor\b)[^.:\n]+)/i;
 
 /**
- * The text of an answer; the first rule that fits decides.
+ * The text of an answer. The first rule that fits decides.
  * 1. `[[words:N]]`: `w1 w2 … wN`.
- * 2. Outputs of functions: `<name> says: <output>`, a line each.
- * 3. An image prompt is wished for (`… image prompt for …`, `… prompt for a picture of …`, in the
- *    message or the instructions): the subject with medium, light and view.
- * 4. A classification is wished for (`Classify as a, b or c: …`, `sentiment`): one label alone;
- *    without labels: positive, negative or neutral.
- * 5. Images and files: `I see <what>.` and, if anything was asked, `You asked: <text>`.
- * 6. Else `You said: <text>`; then `Before that you said: …` where the conversation has an earlier
- *    user message, and `I keep to: …` where there are instructions, a line each.
+ * 2. Outputs of functions: `<name> says: <output>`, one line each.
+ * 3. The message or the instructions ask for an image prompt (`… image prompt for …`): the subject
+ *    with medium, light and view.
+ * 4. They ask for a classification (`Classify as a, b or c: …`, `sentiment`): one label. Without
+ *    labels: positive, negative or neutral.
+ * 5. Images and files: `I see <what>.` and, if the message has a text, `You asked: <text>`.
+ * 6. Else `You said: <text>`. A line `Before that you said: …` follows if there is an earlier user
+ *    message, and `I keep to: …` if there are instructions.
  */
 function textFor(talk: Talk): string {
 	const { asked, instructions, attachments, outputs, before, words } = talk;

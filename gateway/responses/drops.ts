@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../body';
 import type { GatewaySwitches } from '../switches';
 
-/** Options that accounts of a subscription drop. */
+/** Options that subscription accounts drop. */
 const OPTIONS = [
 	'temperature',
 	'top_p',
@@ -11,7 +11,7 @@ const OPTIONS = [
 	'safety_identifier',
 ];
 
-/** What is left of a request for the model: what does not fit its interface is dropped in silence. */
+/** The part of a request that reaches the model. The rest is dropped without an error. */
 export function withoutDropped(body: JsonObject, switches: GatewaySwitches): JsonObject {
 	const left = { ...body };
 	if (switches.dropsOptions) for (const name of OPTIONS) delete left[name];

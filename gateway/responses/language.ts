@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Cuts a text into the pieces that a stream sends one by one; joined they are the text again. A
- * piece is what the gateway counts as a token: white space and up to 12 characters.
+ * Splits a text into the pieces of a stream. Joined, they are the text again. A piece counts as a
+ * token: white space and up to 12 characters.
  */
 export const piecesOf = (text: string): string[] => text.match(/\s*\S{1,12}|\s+/gu) ?? [];
 
-/** Tokens of a text: its pieces. */
+/** Number of tokens of a text: its pieces. */
 export const tokensOf = (text: string): number => piecesOf(text).length;
 
-/** A whole number below `limit` that a text decides. */
+/** A whole number below `limit`, chosen by a text. */
 export const numberOf = (text: string, limit: number): number =>
 	createHash('sha256').update(text).digest().readUInt32BE(0) % limit;
 
-/** The element of a list that a text decides. */
+/** The element of a list, chosen by a text. */
 export function choose<T>(list: readonly [T, ...T[]], text: string): T {
 	return list[numberOf(text, list.length)] ?? list[0];
 }
@@ -23,15 +23,15 @@ const GOOD =
 const BAD =
 	/\b(bad|broken|hate|hated|awful|terrible|unhappy|angry|refund|worst|late|slow|never|damaged)\b/gi;
 
-/** Whether a text has more good words than bad ones. */
+/** The mood of a text, by its good and bad words. */
 export function moodOf(text: string): 'positive' | 'negative' | 'neutral' {
 	const balance = (text.match(GOOD) ?? []).length - (text.match(BAD) ?? []).length;
 	return balance > 0 ? 'positive' : balance < 0 ? 'negative' : 'neutral';
 }
 
 /**
- * Sorts a text into one of some labels: the first label that the text contains as a word, else the
- * label that is the text's mood, else one that the text's hash decides.
+ * Chooses a label for a text. It is the first label that the text contains as a word. Else it is
+ * the label that is the text's mood. Else the hash of the text decides.
  */
 export function classify(labels: readonly [string, ...string[]], text: string): string {
 	const words = ` ${text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
@@ -50,7 +50,7 @@ export function classify(labels: readonly [string, ...string[]], text: string): 
 
 const MEDIA = [
 	'oil painting',
-	'watercolour',
+	'watercolor',
 	'photograph',
 	'paper collage',
 	'ink drawing',
@@ -62,7 +62,7 @@ const LIGHTS = [
 	'storm light',
 	'neon glow',
 ] as const;
-const VIEWS = ['wide angle', 'close up', 'seen from above', 'centred', 'low horizon'] as const;
+const VIEWS = ['wide angle', 'close up', 'seen from above', 'centered', 'low horizon'] as const;
 
 /** An image prompt for a subject. */
 export function imagePromptFor(subject: string): string {

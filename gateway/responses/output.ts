@@ -5,21 +5,21 @@ import { drawImage } from '../drawing/draw';
 import type { Annotation, Plan } from './answer';
 import { piecesOf } from './language';
 
-/** An event of a stream, before it has its number. */
+/** An event of a stream without its sequence number. */
 export interface StreamEvent extends JsonObject {
 	type: string;
 }
 
-/** An output item: as it is in the response, and as a stream tells it. */
+/** An output item in the response, and its events in a stream. */
 export interface Output {
 	item: JsonObject;
 	/** From `response.output_item.added` to `response.output_item.done`. */
 	events: StreamEvent[];
-	/** Tokens it takes. */
+	/** Number of its tokens. */
 	tokens: number;
-	/** Tokens of it that are reasoning. */
+	/** Number of its tokens that are reasoning. */
 	reasoningTokens: number;
-	/** The budget ended in it. */
+	/** Whether the budget ended in it. */
 	cut: boolean;
 }
 
@@ -31,8 +31,8 @@ interface Making {
 }
 
 /**
- * Makes output items of plans, as many as the budget holds.
- * @param budget tokens; what does not fit is cut off
+ * Makes output items of plans, within the budget.
+ * @param budget tokens; the rest is cut off
  */
 export function outputsOf(plans: Plan[], budget: number, making: Making): Output[] {
 	const outputs: Output[] = [];
@@ -65,7 +65,7 @@ function outputOf(plan: Plan, output_index: number, budget: number, making: Maki
 	}
 }
 
-/** The pieces of a text that a budget holds. */
+/** The pieces of a text that fit the budget. */
 function cutTo(text: string, budget: number) {
 	const all = piecesOf(text);
 	const pieces = all.slice(0, Math.max(0, budget));

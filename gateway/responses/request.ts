@@ -10,12 +10,12 @@ export type Part =
 	| { kind: 'image'; about: string }
 	| { kind: 'file'; about: string };
 
-/** An input item, as far as the answer depends on it. */
+/** An input item: the fields that the answer depends on. */
 export type InputItem =
 	| { type: 'message'; role: Role; parts: Part[] }
 	| { type: 'function_call'; callId: string; name: string; arguments: string }
 	| { type: 'function_call_output'; callId: string; output: string }
-	/** @param reference the ID by which the gateway has to know it, for want of its content */
+	/** @param reference the ID that the gateway has to know if the item has no content */
 	| { type: 'other'; reference?: string };
 
 const ROLES = ['user', 'assistant', 'system', 'developer'] as const;
@@ -38,7 +38,7 @@ export type Format =
 	| { type: 'json_object' }
 	| { type: 'json_schema'; schema: JsonObject };
 
-/** A request for a response that was found valid. */
+/** A valid request for a response. */
 export interface ResponseRequest {
 	model: string;
 	input: InputItem[];
@@ -48,15 +48,15 @@ export interface ResponseRequest {
 	previousResponseId?: string;
 	maxOutputTokens: number;
 	functions: FunctionTool[];
-	/** Types of the tools that are no functions, with their options. */
+	/** Tools other than functions: their types and options. */
 	hosted: Map<string, JsonObject>;
 	toolChoice: ToolChoice;
 	parallelToolCalls: boolean;
 	format: Format;
-	/** A reasoning summary is asked for. */
+	/** Whether the request asks for a reasoning summary. */
 	summary: boolean;
 	include: string[];
-	/** What the response object repeats of the request. */
+	/** The fields of the request that the response object repeats. */
 	echo: JsonObject;
 }
 
@@ -158,7 +158,7 @@ function readInput(fields: Fields, pixelLimit: number): InputItem[] {
 	return items.map((item) => readItem(item, pixelLimit));
 }
 
-/** Kinds of items that a client may hand back, and that change nothing here. */
+/** Types of items that a client may send back and that have no effect here. */
 const SILENT = [
 	'reasoning',
 	'item_reference',
@@ -247,7 +247,7 @@ function aboutImage(part: Fields, pixelLimit: number): string {
 	return `an image (${mimeType}${size})`;
 }
 
-/** The colour that a PNG has most of, as a word. */
+/** The main color of a PNG, as a word. */
 function mainColor(png: Buffer): string {
 	const { data } = decodePng(png) ?? { data: Uint8Array.of() };
 	const counts = new Map<string, number>();
@@ -347,7 +347,7 @@ export const textOf = (parts: Part[]): string =>
 	parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
 
 /**
- * Checks that each function's output answers a call that was made.
+ * Checks that each function output belongs to a call.
  * @param items history and input, in order
  * @throws ApiError 400
  */

@@ -19,17 +19,17 @@ import {
 	type ResponseRequest,
 } from './request';
 
-/** Tokens that an image and a file of the input count. */
+/** Tokens of an image in the input. */
 const IMAGE_TOKENS = 85;
 const FILE_TOKENS = 100;
-/** Tokens of the instructions that the gateway adds itself, if the switch is on. */
+/** Tokens of the gateway's own instructions, if the switch is on. */
 const OWN_INSTRUCTIONS_TOKENS = 5333;
-/** Deltas that a failing stream still sends. */
+/** Number of deltas before a failing stream ends. */
 const DELTAS_BEFORE_FAILURE = 3;
 
 const FAILURE = { code: 'server_error', message: 'The model failed on purpose.' };
 
-/** What a gateway that stores nothing says of a response to go on from. */
+/** The error of a gateway that stores nothing for `previous_response_id`. */
 const NO_CONTINUATION = {
 	code: 'continuation_state_unavailable',
 	message:
@@ -53,7 +53,7 @@ export class Responses {
 	) {}
 
 	/**
-	 * Answers one request, whole or as a stream.
+	 * Answers one request, as JSON or as a stream.
 	 * @param record its record in the usage log
 	 * @throws ApiError
 	 */
@@ -114,7 +114,7 @@ export class Responses {
 		);
 	}
 
-	/** Waits as long as the model thinks, or gives up (contract: Errors, 504). */
+	/** Waits until the model answers, or gives up (contract: Errors, 504). */
 	private async think(gone: AbortSignal) {
 		const { responseMs, waitMs = Infinity } = this.settings;
 		await pause(this.time, Math.min(responseMs, waitMs), gone);
@@ -145,7 +145,7 @@ export class Responses {
 		};
 	}
 
-	/** Tokens of the gateway's own instructions, where the request has none. */
+	/** Tokens of the gateway's own instructions, if the request has none. */
 	private addedTokens({ instructions = '' }: ResponseRequest): number {
 		const adds = this.settings.ownInstructions === true && instructions.trim() === '';
 		return adds ? OWN_INSTRUCTIONS_TOKENS : 0;
@@ -215,9 +215,9 @@ export class Responses {
 }
 
 /**
- * The usage of a response. A token is a piece of text as `piecesOf` cuts it. The input counts its
- * texts (instructions, messages, calls and outputs, history included), 85 for an image and 100 for
- * a file; the output its texts, refusals, arguments and reasoning.
+ * The usage of a response. A token is a piece of text, see `piecesOf`. The input counts all its
+ * texts: instructions, messages, calls, outputs and history. An image counts 85 and a file 100. The
+ * output counts texts, refusals, arguments and reasoning.
  */
 function usageOf(
 	{ instructions = '' }: ResponseRequest,
@@ -238,7 +238,7 @@ function usageOf(
 	};
 }
 
-/** @throws ApiError 404 an item stands for one that was never stored */
+/** @throws ApiError 404 an item refers to a response that was never stored */
 function refuseReferences(items: InputItem[]) {
 	for (const item of items) {
 		if (item.type !== 'other' || item.reference === undefined) continue;
@@ -268,7 +268,7 @@ function partTokens(part: Part): number {
 	return part.kind === 'image' ? IMAGE_TOKENS : FILE_TOKENS;
 }
 
-/** What an output item is when a later request builds on it. */
+/** An output item as an input item of a later request. */
 function asInput(item: JsonObject): InputItem[] {
 	if (item.type === 'function_call') {
 		return [

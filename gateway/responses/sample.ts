@@ -8,18 +8,22 @@ interface Place {
 	root: JsonObject;
 	subject: string;
 	depth: number;
-	/** Position in an array, so that its elements differ. */
+	/** Position in an array, to make its elements different. */
 	index: number;
 }
 
 /**
- * A value that conforms to a JSON schema, decided by a text: an enum takes the label that fits the
- * text, a number the first number of the text that is within its bounds (else its lower bound), a
- * string without format the text itself, a boolean whether the text's mood is not negative. Objects
- * get all their properties, arrays as many elements as they must have and at least one. Understands
- * type (also a list), properties, required, items, prefixItems, enum, const, anyOf, oneOf, allOf,
- * $ref into the same document, bounds and the usual formats; `pattern` is not looked at.
- * @param subject the text that decides
+ * A value that conforms to a JSON schema. The subject decides it:
+ * - An enum takes the label that fits the text.
+ * - A number takes the first number of the text within its bounds, else its lower bound.
+ * - A string without format is the text itself.
+ * - A boolean says whether the mood of the text is not negative.
+ * - An object has all its properties, an array its minimum of elements and at least one.
+ *
+ * Supported are type (also a list), properties, required, items, prefixItems, enum and const. Also
+ * anyOf, oneOf, allOf, $ref into the same document, bounds and the usual formats. `pattern` is
+ * ignored.
+ * @param subject the text that decides the value
  */
 export function sampleOf(schema: unknown, subject: string): unknown {
 	return sample(schema, { root: isObject(schema) ? schema : {}, subject, depth: 0, index: 0 });

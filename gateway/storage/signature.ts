@@ -13,7 +13,7 @@ export class Signer {
 	}
 
 	/**
-	 * Why an address is refused; `undefined` where it is good.
+	 * Why an address is refused; `undefined` if it is valid.
 	 * @param now milliseconds since the Unix epoch
 	 */
 	fault(url: URL, now: number): 'SignatureDoesNotMatch' | 'AccessDenied' | undefined {

@@ -9,14 +9,14 @@ import { drawImage } from '../drawing/draw';
 import { seconds, type GatewayTime } from '../time';
 import { Signer } from './signature';
 
-/** Images kept after drawing. */
+/** Number of drawn images that are kept. */
 const CACHE = 32;
 
 const PATH = /^\/images\/([^/]+)\/(\d+)\.png$/;
 
 /**
- * The object storage (contract: Resources, Image task: `image_url`). It serves images under
- * signed addresses until their task expires, and refuses every request that carries a key.
+ * The object storage (contract: Resources, Image task: `image_url`). It serves images at signed
+ * addresses until their task expires. It refuses every request with a key.
  */
 export class Storage {
 	private readonly signer = new Signer('storage-signing-secret-for-tests');
@@ -29,7 +29,7 @@ export class Storage {
 		private readonly time: GatewayTime,
 	) {}
 
-	/** Path and query of a task's image, as a poll hands it out now. */
+	/** Path and query of a task's image, as a poll now returns it. */
 	addressOf(task: ImageTask, index: number): string {
 		const { linkSeconds, linkRenewal } = this.settings;
 		const from = linkRenewal === 'fresh' ? this.time.now() : task.completesAt;
@@ -74,7 +74,7 @@ export class Storage {
 		const [, id, index] = PATH.exec(url.pathname) ?? [];
 		const task = this.usageLog.task(id ?? '');
 		if (!task || Number(index) >= task.images) {
-			return refusal(404, 'NoSuchKey', 'There is no such object.');
+			return refusal(404, 'NoSuchKey', 'This object does not exist.');
 		}
 		const headers = { 'Content-Type': 'image/png', 'Cache-Control': 'private' };
 		const body = this.image(task, Number(index));
@@ -102,9 +102,9 @@ const refusal = (status: number, code: string, message: string): Reply => ({
 	body: `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`,
 });
 
-/** What is said of an address whose time has passed. */
+/** The reply for an expired address. */
 function expired(status: 403 | 404 | 410 = 403): Reply {
 	if (status === 403) return refusal(403, 'AccessDenied', 'Request has expired');
-	if (status === 404) return refusal(404, 'NoSuchKey', 'There is no such object.');
+	if (status === 404) return refusal(404, 'NoSuchKey', 'This object does not exist.');
 	return refusal(410, 'Gone', 'The object is no longer here.');
 }

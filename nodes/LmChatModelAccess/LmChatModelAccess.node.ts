@@ -19,7 +19,7 @@ export class LmChatModelAccess implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle: '={{ $parameter["model"] }}',
-		description: 'Let an AI agent or chain think with a model of a Model Access gateway',
+		description: 'Use a model of a Model Access gateway in an AI agent or chain',
 		defaults: { name: 'Model Access Chat Model' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.AiLanguageModel],

@@ -26,7 +26,11 @@ export interface Parameters {
 	idleMs: number;
 }
 
-const responseFormatOption = formatOption('Response Format', 'responseFormat');
+const responseFormatOption = formatOption(
+	'Response Format',
+	'responseFormat',
+	'The form of the answer',
+);
 
 const extraBody = extraBodyOption('{ "user": "42" }');
 

@@ -8,6 +8,7 @@ import { redactError, type Redact } from '../shared/api/errors/sanitize';
 import type { Clock } from '../shared/api/http/clock';
 import { createClient } from '../shared/n8n/http/client';
 import { connect } from '../shared/n8n/http/connection';
+import { explainEmpty } from '../shared/n8n/fields/empty-expression';
 import { getOptionNames } from '../shared/n8n/fields/option-names';
 import { nodeError } from '../shared/n8n/errors';
 import { ModelAccessChatModel, type ChatModelSettings } from './chat-model';
@@ -35,7 +36,8 @@ export async function supplyChatModel(
 		const response = repairAdapter(supplied.response as LangChainModel, context.logger);
 		return { ...supplied, response };
 	} catch (error) {
-		throw subNodeError(context, error, itemIndex);
+		const place = { index: itemIndex, properties };
+		throw subNodeError(context, explainEmpty(context, place, error), itemIndex);
 	}
 }
 

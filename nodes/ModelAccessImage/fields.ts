@@ -69,7 +69,7 @@ const maxFileSizeOption = hideIf(
 			type: 'number',
 			typeOptions: { minValue: 1 },
 			default: DEFAULT_MEGABYTES,
-			description: 'The node does not download a larger image',
+			description: 'The largest image that the node downloads',
 		},
 		readMegabytes,
 	),
@@ -91,7 +91,7 @@ export const maxWaitOption = numberOption(
 		name: 'maxWait',
 		default: 900,
 		description:
-			'How long a task may take after its submit. For as long, the node submits an image again that the rate limit refuses.',
+			'How long a task may take after its submit. If the rate limit refuses an image, the node submits it again within this time.',
 	},
 	{ min: 0 },
 );
@@ -135,7 +135,7 @@ export const pollOptions = [onTimeoutOption, pollIntervalOption];
 
 const imageTimeoutOption = timeoutOption(
 	60,
-	'How long to wait for one reply, and for the next byte of a download',
+	'How long to wait for a reply, and for the next bytes of a download',
 );
 
 /** The advanced options of every request. */

@@ -8,13 +8,13 @@ import type { IBinaryData } from 'n8n-workflow';
 import { Container, Logger } from './core-modules';
 import { prepareHost } from './host';
 
-/** Where n8n keeps binary data from now on, in this process. */
+/** The place where n8n keeps binary data in this process. */
 export interface BinaryStorage {
 	/** The folder on disk; empty in memory mode. */
 	folder: string;
-	/** Every file in it, relative to it, sorted: data and `.metadata` alike. */
+	/** The sorted paths of all files in the folder, relative to it: data and `.metadata`. */
 	files: () => Promise<string[]>;
-	/** Removes the folder and goes back to memory. */
+	/** Removes the folder and returns to memory mode. */
 	remove: () => Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export async function storeBinaryOnDisk(): Promise<BinaryStorage> {
 
 /** Keeps binary data inside the items, base64-encoded: n8n's mode called "default". */
 export async function storeBinaryInMemory(): Promise<BinaryStorage> {
-	// This mode stores nothing on disk, but n8n opens its folder all the same.
+	// This mode stores nothing on disk, but n8n opens its folder anyway.
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-binary-'));
 	await startService('default', folder);
 	await rm(folder, { recursive: true, force: true });
@@ -54,7 +54,7 @@ async function startService(mode: BinaryDataConfig['mode'], folder: string) {
 	Container.set(BinaryDataService, service);
 }
 
-/** The bytes behind an entry of an item's `binary`, wherever they are kept. */
+/** The bytes of an entry of an item's `binary`, in either mode. */
 export async function readBinary(entry: IBinaryData | undefined): Promise<Buffer> {
 	if (!entry) throw new Error('The item has no such file');
 	prepareHost();

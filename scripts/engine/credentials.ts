@@ -19,21 +19,21 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 
-/** Credential data by credential type: what a user would have saved. */
+/** Saved credential data, by credential type. */
 export type CredentialData = Record<string, ICredentialDataDecryptedObject>;
 
 /** The options of every run that may use credentials. */
 export interface WithCredentials {
-	/** What the user saved, by credential type. */
+	/** The saved data, by credential type. */
 	credentials?: CredentialData;
-	/** The classes' instances behind those types. */
+	/** The instances of these credential types. */
 	credentialTypes?: ICredentialType[];
 }
 
 /**
- * What n8n's own credentials helper does, over data in memory in place of a database: parent
- * types, defaults, expressions in the data, `authenticate` as function and in its generic form,
- * and `preAuthentication` with an expirable property.
+ * Does the work of n8n's credentials helper, with data in memory instead of a database. It supports
+ * parent types, defaults, and expressions in the data. `authenticate` may be a function or generic.
+ * `preAuthentication` may have an expirable property.
  */
 export class CredentialsInMemory extends ICredentialsHelper {
 	private readonly data: CredentialData;
@@ -45,7 +45,7 @@ export class CredentialsInMemory extends ICredentialsHelper {
 		this.types = new Map(credentialTypes.map((type) => [type.name, type]));
 	}
 
-	/** The types that this run has data for. */
+	/** The types with data in this run. */
 	get saved() {
 		return Object.keys(this.data);
 	}
@@ -98,7 +98,7 @@ export class CredentialsInMemory extends ICredentialsHelper {
 			: this.withDefaults(additionalData, decrypted, type, mode, executeData, resolveWith);
 	}
 
-	/** Saved data with the type's defaults and with its expressions resolved. */
+	/** The saved data with the type's defaults and resolved expressions. */
 	withDefaults(
 		additionalData: IWorkflowExecuteAdditionalData,
 		saved: ICredentialDataDecryptedObject,

@@ -19,21 +19,21 @@ import type {
 import { Container, Logger } from './core-modules';
 import type { CredentialsInMemory } from './credentials';
 
-/** One line written by `this.logger`, by n8n's helpers or by n8n's engine. */
+/** One log line of `this.logger`, n8n's helpers or n8n's engine. */
 export interface LogEntry {
 	level: 'error' | 'warn' | 'info' | 'debug';
 	message: string;
 	metadata?: unknown;
 }
 
-/** What a run leaves behind besides its items. Pass one in to have it after a failure, too. */
+/** What a run records beside its items. Pass one in to read it after a failure. */
 export interface RunRecord {
 	logs: LogEntry[];
 	/** The arguments of each `sendMessageToUI` call. */
 	uiMessages: unknown[][];
-	/** Each chunk that reached the execution's caller by `sendChunk`. */
+	/** Each chunk that the caller of the execution got by `sendChunk`. */
 	chunks: StructuredChunk[];
-	/** What the node told the user beside its output. */
+	/** Hints of the node to the user. */
 	hints: NodeExecutionHint[];
 }
 
@@ -46,12 +46,12 @@ export const newRecord = (): RunRecord => ({
 });
 
 /**
- * The record of the run that the current asynchronous call belongs to: n8n has one logger for the
- * process, and runs can overlap.
+ * The record of the run of the current asynchronous call. n8n has one logger for the process, and
+ * runs can overlap.
  */
 const currentRecord = new AsyncLocalStorage<RunRecord>();
 
-/** Runs `work` so that everything n8n logs meanwhile lands in `record`. */
+/** Runs `work` and writes everything that n8n logs meanwhile into `record`. */
 export const recordingInto = async <T>(record: RunRecord, work: () => Promise<T>): Promise<T> =>
 	await currentRecord.run(record, work);
 
@@ -72,8 +72,8 @@ const collectingLogger = {
 let prepared = false;
 
 /**
- * Gives n8n-core what it expects of a process: a logger, and instance settings, which it reads
- * from a folder and writes there where they are missing. The folder is gone again on return.
+ * Gives n8n-core a logger and instance settings. n8n-core reads the settings from a folder, or
+ * writes them there. The folder is removed on return.
  */
 export function prepareHost(): void {
 	if (prepared) return;
@@ -95,7 +95,7 @@ export function prepareHost(): void {
 
 const HOST = 'https://n8n.example.test';
 
-/** What an execution knows of the instance it runs on. */
+/** What an execution knows about its n8n instance. */
 export interface ExecutionSurroundings {
 	credentialsHelper: CredentialsInMemory;
 	workflow: IWorkflowBase;

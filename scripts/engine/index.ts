@@ -1,6 +1,6 @@
 /**
  * Runs nodes and workflows in n8n-core's real engine, inside this process. It depends on no test
- * framework, so scripts use it as tests do.
+ * framework, so scripts can use it too.
  */
 export {
 	readBinary,

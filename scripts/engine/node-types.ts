@@ -8,17 +8,17 @@ import type {
 	Workflow,
 } from 'n8n-workflow';
 
-/** A node, as its file exports it or already constructed. */
+/** A node class, or an instance of it. */
 export type NodeSource =
 	| INodeType
 	| IVersionedNodeType
 	| (new () => INodeType | IVersionedNodeType);
 
-/** An instance of the node that `source` is or constructs. */
+/** An instance of the node. */
 export const nodeInstance = (source: NodeSource): INodeType | IVersionedNodeType =>
 	typeof source === 'function' ? new source() : source;
 
-/** The node types of one workflow, by the full name that stands in workflows. */
+/** The node types of one workflow, by their full names in workflows. */
 export class NodeTypesInMemory implements INodeTypes {
 	constructor(private readonly types: Record<string, INodeType | IVersionedNodeType>) {}
 
@@ -28,7 +28,7 @@ export class NodeTypesInMemory implements INodeTypes {
 		return type;
 	}
 
-	/** As in n8n, undefined for an unknown type: the engine reports it as an issue of the node. */
+	/** As in n8n, undefined for an unknown type. The engine reports it as an issue of the node. */
 	getByNameAndVersion(name: string, version?: number): INodeType {
 		const type = this.types[name];
 		return (type && NodeHelpers.getVersionedNodeType(type, version)) as INodeType;
@@ -39,7 +39,7 @@ export class NodeTypesInMemory implements INodeTypes {
 	}
 }
 
-/** The newest version of a node, which is the one that a user gets from the panel. */
+/** The newest version of a node, which a user gets from the panel. */
 export function newestVersion(type: INodeType | IVersionedNodeType): number {
 	if ('nodeVersions' in type) return type.currentVersion;
 	const { version, defaultVersion } = type.description;

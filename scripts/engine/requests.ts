@@ -24,20 +24,20 @@ export interface RunListSearchOptions extends WithCredentials {
 	node: NodeSource;
 	/** The key in the node's `methods.listSearch`. */
 	method: string;
-	/** What the user typed into the list's search field. */
+	/** The text in the list's search field. */
 	filter?: string;
-	/** What the page before handed back. */
+	/** The pagination token of the previous page. */
 	paginationToken?: string;
-	/** The node's parameters as they stand in the editor. */
+	/** The node's parameters in the editor. */
 	parameters?: INodeParameters;
-	/** The path of the parameter that the list belongs to. */
+	/** The path of the list's parameter. */
 	path?: string;
 	time?: VirtualTime;
 	record?: RunRecord;
 }
 
 /**
- * Asks a node's searchable list for its entries, as the editor does.
+ * Gets the entries of a node's searchable list, as the editor does.
  *
  * @throws what the method throws
  */
@@ -59,15 +59,15 @@ export async function runListSearch(options: RunListSearchOptions): Promise<INod
 
 export interface RunCredentialTestOptions {
 	credentialType: ICredentialType;
-	/** What the user typed into the credential's form. */
+	/** The data in the credential's form. */
 	data: ICredentialDataDecryptedObject;
 	time?: VirtualTime;
 	record?: RunRecord;
 }
 
 /**
- * Presses "Test" on a credential: its `test` request goes through n8n's routing node, and the
- * answer becomes the message that n8n shows.
+ * Tests a credential as n8n does. Its `test` request goes through n8n's routing node. The reply
+ * becomes the message that n8n shows.
  */
 export async function runCredentialTest({
 	credentialType,
@@ -135,7 +135,7 @@ interface ResponseCause {
 	response?: { status: number; statusText?: string };
 }
 
-/** What n8n tells the user of a failed credential test. */
+/** The message of n8n for a failed credential test. */
 function failureMessage(error: Error, test: NonNullable<ICredentialType['test']>): string {
 	const cause = error.cause as ResponseCause | undefined;
 	if (!cause?.response) return cause?.code ?? error.message;
@@ -225,7 +225,7 @@ export async function requestAs(request: RequestAsOptions): Promise<unknown> {
 	return await (time ? time.drive(work) : work);
 }
 
-/** Only a name: n8n lets a node of this type use every credential. */
+/** Only the name matters: n8n lets a node of this type use every credential. */
 const HTTP_REQUEST_NODE: INodeType = {
 	description: {
 		displayName: 'HTTP Request',

@@ -29,11 +29,11 @@ import { trackHelpers } from './time-tracking';
 
 /** The name of the node that {@link runNode} runs. */
 export const NODE_NAME = 'Node under test';
-/** The name of the node before it, which produced its items. */
+/** The name of the previous node, which produced its items. */
 export const INPUT_NAME = 'Input';
 const INPUT_TYPE = 'n8n-nodes-base.manualTrigger';
 
-/** Stands before the node: it is there to have delivered items, and is never executed. */
+/** The previous node. It has delivered the items and is never executed. */
 const INPUT: INodeType = {
 	description: {
 		displayName: INPUT_NAME,
@@ -50,16 +50,16 @@ const INPUT: INodeType = {
 
 export interface RunNodeOptions extends WithCredentials {
 	node: NodeSource;
-	/** As the editor saves them: expressions start with `=`, defaults may be left out. */
+	/** As the editor saves them: expressions start with `=`, defaults may be absent. */
 	parameters?: INodeParameters;
-	/** What the node before delivered; one empty item where left out. */
+	/** The output of the previous node; one empty item if absent. */
 	items?: INodeExecutionData[];
 	mode?: WorkflowExecuteMode;
 	onError?: INode['onError'];
 	typeVersion?: number;
-	/** The clock the node's code waits on. The harness drives it, and stops it during real work. */
+	/** The clock of the node's code. The test drives it, and it stops during real work. */
 	time?: VirtualTime;
-	/** The workflow setting that decides where an item keeps its files. */
+	/** The workflow setting for the place of files. */
 	binaryMode?: IWorkflowSettings['binaryMode'];
 	executionId?: string;
 	/** Aborting it cancels the execution. */
@@ -67,21 +67,21 @@ export interface RunNodeOptions extends WithCredentials {
 	/** Whether the caller of the execution receives chunks. */
 	streaming?: boolean;
 	runIndex?: number;
-	/** What `getContext('node')` holds at the start. */
+	/** The value of `getContext('node')` at the start. */
 	nodeContext?: IDataObject;
-	/** The execution to continue, to keep node contexts over several runs. */
+	/** The execution to continue; it keeps node contexts over several runs. */
 	runExecutionData?: IRunExecutionData;
-	/** Where logs and messages go, for a test that reads them after a failure. */
+	/** The record for logs and messages, for a test that reads them after a failure. */
 	record?: RunRecord;
 }
 
-/** What a finished run of one node delivered. */
+/** The result of a run of one node. */
 export interface NodeRun extends RunRecord {
 	/** The items of each output. */
 	outputs: INodeExecutionData[][];
 	/** The items of the first output. */
 	items: INodeExecutionData[];
-	/** What `getContext('node')` held at the end. */
+	/** The value of `getContext('node')` at the end. */
 	nodeContext: IDataObject;
 	context: ExecuteContext;
 	additionalData: IWorkflowExecuteAdditionalData;
@@ -129,15 +129,15 @@ export async function runNode(options: RunNodeOptions): Promise<NodeRun> {
 	};
 }
 
-/** A run that ended in an error, and what it left behind. */
+/** A failed run: its error and its record. */
 export interface FailedRun extends RunRecord {
 	error: Error;
 }
 
 /**
- * Runs one node that is expected to fail, and returns its error with the logs.
+ * Runs one node that has to fail, and returns its error with the logs.
  *
- * @throws UnexpectedError where the node succeeds
+ * @throws UnexpectedError if the node succeeds
  */
 export async function runNodeToError(options: RunNodeOptions): Promise<FailedRun> {
 	const record = options.record ?? newRecord();
@@ -149,7 +149,7 @@ export async function runNodeToError(options: RunNodeOptions): Promise<FailedRun
 	throw new UnexpectedError('The node succeeded where a failure was expected');
 }
 
-/** Builds the context of {@link runNode} without running the node: to call helpers directly. */
+/** Builds the context of {@link runNode} without running the node, to call helpers directly. */
 export function prepareNode(options: RunNodeOptions): PreparedNode {
 	prepareHost();
 	const { mode = 'manual', executionId = '1', runIndex = 0, time } = options;
@@ -257,6 +257,6 @@ function workflowAround(
 /** The HTTP Request node, which n8n lets use any credential. */
 export const HTTP_REQUEST_TYPE = 'n8n-nodes-base.httpRequest';
 
-/** The full name under which n8n would load a node of this package. */
+/** The full name of a node of this package in n8n. */
 const nodeTypeName = (name: string) =>
 	name.includes('.') ? name : `n8n-nodes-model-access.${name}`;

@@ -21,7 +21,7 @@ import { buildAdditionalData, newRecord, prepareHost, recordingInto, type RunRec
 import { NodeTypesInMemory, declaredCredentials } from './node-types';
 import { trackHelpers } from './time-tracking';
 
-/** A workflow as n8n exports it. Loosely typed, so that an imported JSON file fits. */
+/** A workflow as n8n exports it. The type is loose, so that an imported JSON file fits. */
 export interface WorkflowJson {
 	name?: string;
 	nodes: object[];
@@ -32,15 +32,15 @@ export interface WorkflowJson {
 
 export interface RunWorkflowOptions extends WithCredentials, CoreNodeOptions {
 	workflow: WorkflowJson;
-	/** Our nodes by their full names; n8n's core nodes are there already. */
+	/** Our nodes by their full names. n8n's core nodes are included. */
 	nodeTypes: Record<string, INodeType>;
-	/** The trigger to start from; the first one in the workflow where left out. */
+	/** The trigger to start from; the first one if absent. */
 	startNode?: string;
-	/** What the trigger delivers; one empty item where left out. */
+	/** The output of the trigger; one empty item if absent. */
 	triggerItems?: INodeExecutionData[];
 	/**
-	 * The clock that our nodes wait on. With it, the real wait between the tries of a node is cut
-	 * to the shortest that the engine knows.
+	 * The clock of our nodes. It also reduces the real wait between tries of a node to the engine's
+	 * minimum.
 	 */
 	time?: VirtualTime;
 	mode?: WorkflowExecuteMode;
@@ -48,28 +48,28 @@ export interface RunWorkflowOptions extends WithCredentials, CoreNodeOptions {
 	/** Aborting it cancels the execution. */
 	signal?: AbortSignal;
 	streaming?: boolean;
-	/** Called as each node has finished, with what it delivered. */
+	/** Called with the output of each finished node. */
 	onNodeDone?: (nodeName: string, result: ITaskData) => void | Promise<void>;
-	/** Called with what a running node shows to the user in the editor. */
+	/** Called with each message of a running node to the editor. */
 	onProgress?: (source: string, messages: unknown[]) => void;
 	record?: RunRecord;
 }
 
-/** A finished execution, as n8n would save it, with what it left behind besides. */
+/** A finished execution as n8n would save it, with its record. */
 export interface WorkflowRun extends IRun, RunRecord {
-	/** What a node delivered on one of its outputs, in its last run. */
+	/** The items on one output of a node, in its last run. */
 	items: (nodeName: string, outputIndex?: number) => INodeExecutionData[];
-	/** The runs of a node: one, but in a loop. */
+	/** The runs of a node: one, except in a loop. */
 	runs: (nodeName: string) => ITaskData[];
-	/** What ended the execution, as n8n saves it. */
+	/** The error of the execution, as n8n saves it. */
 	error: IRun['data']['resultData']['error'];
 }
 
 /**
- * Runs a whole workflow in n8n's own engine: expressions, Retry On Fail, "Continue" and the error
- * output, node contexts, paired items. An error of a node ends the run; it is in the result.
+ * Runs a complete workflow in n8n's own engine. This includes expressions, Retry On Fail, the error
+ * output, node contexts and paired items. An error of a node ends the run and is in the result.
  *
- * @throws WorkflowHasIssuesError where a node is unknown or lacks a required parameter
+ * @throws WorkflowHasIssuesError if a node is unknown or lacks a required parameter
  */
 export async function runWorkflow(options: RunWorkflowOptions): Promise<WorkflowRun> {
 	prepareHost();
@@ -137,7 +137,7 @@ export async function runWorkflow(options: RunWorkflowOptions): Promise<Workflow
 	};
 }
 
-/** The workflow with what n8n adds when a user imports and sets it up: IDs and credentials. */
+/** The workflow with the IDs and credentials that n8n adds on import. */
 function savedWorkflow(
 	{ workflow, time }: RunWorkflowOptions,
 	types: Record<string, INodeType>,
@@ -171,7 +171,7 @@ function savedWorkflow(
 	};
 }
 
-/** The same node type, whose helpers stop `time` while they work. */
+/** The same node type with helpers that stop `time` while they work. */
 function tracked(type: INodeType, time: VirtualTime): INodeType {
 	// A node of n8n's newer class style gets its context as an argument.
 	if (type instanceof Node || !type.execute) return type;

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 
 import type { VirtualTime } from './virtual-time';
 
-/** A helper as the engine hands it to a node. */
+/** A helper that the engine passes to a node. */
 type Helper = (this: unknown, ...args: unknown[]) => Promise<unknown>;
 
-/** Helpers whose work takes real time on a socket or a file, and ends with their promise. */
+/** Helpers that use a socket or a file in real time, until their promise settles. */
 const AWAITED = [
 	'httpRequest',
 	'httpRequestWithAuthentication',
@@ -22,9 +22,9 @@ const AWAITED = [
 const CONSUMING = ['prepareBinaryData', 'setBinaryDataBuffer', 'binaryToBuffer'];
 
 /**
- * Makes `time` stand still while a helper of `context` is at work, and, where it answered with a
- * stream, until that stream has closed. Each connection counts once: while storing a stream waits
- * for the next chunk, it is the connection that holds time up, or the gateway that lets it go.
+ * Stops `time` while a helper of `context` works. If the helper returns a stream, `time` is stopped
+ * until the stream closes. Each connection counts once. While the storage waits for the next chunk,
+ * the connection or the gateway holds the time.
  */
 export function trackHelpers(context: { helpers: object }, time: VirtualTime): void {
 	const helpers = context.helpers as Record<string, Helper | undefined>;
@@ -60,7 +60,7 @@ const consuming = (original: Helper, time: VirtualTime): Helper =>
 		}
 	};
 
-/** Holds time up from `take` until `release`, however often either is called. */
+/** Stops time from `take` until `release`. Both may be called several times. */
 class Hold {
 	private free: (() => void) | undefined;
 
@@ -81,7 +81,7 @@ class Hold {
 	}
 }
 
-/** Takes `hold` until somebody reads from `stream`: the storage makes a folder before. */
+/** Takes `hold` until `stream` has a reader, because the storage first makes a folder. */
 function holdUntilRead(stream: Readable, hold: Hold) {
 	const read = stream.read.bind(stream);
 	hold.take();
@@ -92,7 +92,7 @@ function holdUntilRead(stream: Readable, hold: Hold) {
 	};
 }
 
-/** Takes `hold` while the reader of `stream` is at work on a chunk, or has seen the end. */
+/** Takes `hold` while the reader of `stream` processes a chunk or the end. */
 function countBetweenChunks(stream: Readable, hold: Hold) {
 	const iterate = stream[Symbol.asyncIterator].bind(stream);
 	stream[Symbol.asyncIterator] = () => {
@@ -110,7 +110,7 @@ function countBetweenChunks(stream: Readable, hold: Hold) {
 	};
 }
 
-/** The stream in what a request helper returned: the answer itself, or its body. */
+/** The stream in the result of a request helper: the result itself, or its body. */
 function responseStream(answer: unknown): Readable | undefined {
 	if (answer instanceof Readable && 'headers' in answer) return answer;
 	const body = (answer as { body?: unknown } | null | undefined)?.body;

@@ -6,19 +6,19 @@ interface Sleeper {
 	wake: () => void;
 }
 
-/** A turn of the event loop in which sockets and files get their say. */
+/** One turn of the event loop, with its events of sockets and files. */
 const turn = async () => await new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Turns without any change after which everything that can happen now has happened. */
+/** Number of turns without a change after which nothing more can happen. */
 const QUIET_TURNS = 4;
 
 /**
- * Time that a test drives. Sleepers on both sides of a socket (the nodes' and the gateway's) wait
- * on the same clock; {@link drive} jumps to the next one due as soon as nothing else can happen,
- * so an hour of polling takes milliseconds and every wait is exact.
+ * Time that a test drives. The nodes and the gateway wait on the same clock. {@link drive} moves to
+ * the next end of a wait as soon as nothing else can happen. An hour of polling takes milliseconds,
+ * and every wait is exact.
  */
 export class VirtualTime implements Clock {
-	/** Each wait the client side began, in milliseconds, in order. */
+	/** All waits of the client side, in milliseconds, in order. */
 	readonly waits: number[] = [];
 
 	private current: number;
@@ -30,7 +30,7 @@ export class VirtualTime implements Clock {
 
 	constructor(
 		start = Date.UTC(2026, 0, 1),
-		/** What `random` answers; 1 would be the longest jitter, 0 none. */
+		/** The result of `random`: 1 is the longest jitter, 0 is none. */
 		public chance: () => number = () => 0.999999,
 	) {
 		this.current = start;
@@ -49,7 +49,7 @@ export class VirtualTime implements Clock {
 		await this.wait(ms, signal);
 	}
 
-	/** The same clock for the gateway's side: a handler that waits here does not hold time up. */
+	/** The clock of the gateway. A handler that waits on it does not stop time. */
 	readonly gateway = {
 		now: () => this.current,
 		sleep: async (ms: number, signal?: AbortSignal) => {
@@ -57,14 +57,14 @@ export class VirtualTime implements Clock {
 			try {
 				await this.wait(ms, signal);
 			} catch {
-				// The client has left; nobody waits for the answer.
+				// The client has left and waits for no reply.
 			} finally {
 				this.parked--;
 			}
 		},
 	};
 
-	/** Time stands still until `work` (a request, a file) has settled. */
+	/** Stops time until `work` (a request, a file) has settled. */
 	async track<T>(work: Promise<T>): Promise<T> {
 		this.inFlight++;
 		this.changes++;
@@ -76,7 +76,7 @@ export class VirtualTime implements Clock {
 		}
 	}
 
-	/** Moves time on by `ms` and wakes who is due on the way, in order. */
+	/** Moves time forward by `ms`, and ends the waits that are due, in order. */
 	async advance(ms: number) {
 		const target = this.current + ms;
 		for (;;) {

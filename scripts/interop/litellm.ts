@@ -7,15 +7,15 @@ import { installOnce } from '../n8n/install-once';
 import { freePort } from '../n8n/port';
 import { startProgram } from '../n8n/services';
 
-/** Debian's package of what LiteLLM needs beside what pip installs. */
+/** Debian's package that LiteLLM needs beside pip's packages. */
 export const DEBIAN = 'python3-venv';
 
 const REQUIREMENTS = join(__dirname, 'requirements.txt');
 
-/** Ends well where Python is new enough for the list, and can make virtual environments with pip. */
+/** Succeeds if Python is new enough and can make virtual environments with pip. */
 const PROBE = 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))';
 
-/** Whether Python is here as LiteLLM needs it. */
+/** Whether a Python for LiteLLM is installed. */
 export async function hasPython(): Promise<boolean> {
 	return await runCommand('python3', ['-c', PROBE]).then(
 		() => true,
@@ -24,11 +24,11 @@ export async function hasPython(): Promise<boolean> {
 }
 
 /**
- * Makes sure that LiteLLM is on the disk, in a virtual environment of Python beside the trial's n8n.
- * @param say told what is going on, a line each
+ * Installs LiteLLM, if it is missing, into a virtual environment of Python next to the test's n8n.
+ * @param say called with each line of progress
  * @returns the Python of the environment
- * @throws {Error} Python is missing, with the package that brings it; or pip failed, with the end of
- * its output
+ * @throws {Error} Python is missing, with the package that brings it; or pip failed, with the end
+ * of its output
  */
 export async function installLiteLlm(say: (text: string) => void): Promise<string> {
 	if (!(await hasPython())) {
@@ -44,7 +44,7 @@ export async function installLiteLlm(say: (text: string) => void): Promise<strin
 		note('fetching the packages');
 		await runCommand(
 			pythonIn(place),
-			// The list is whole, and nothing is run to build a package.
+			// The list is complete, and no package runs a build.
 			['-m', 'pip', 'install', '--no-deps', '--only-binary', ':all:', '-r', REQUIREMENTS],
 			{ heartbeat: () => note('still fetching') },
 		);
@@ -52,12 +52,12 @@ export async function installLiteLlm(say: (text: string) => void): Promise<strin
 	return pythonIn(folder);
 }
 
-// Of what pip puts beside it, nothing works after the folder was moved.
+// pip's scripts do not work after the folder was moved.
 const pythonIn = (folder: string) => join(folder, 'bin', 'python');
 
 /** A running LiteLLM. */
 export interface LiteLlm {
-	/** The address to give to a client; ends in `/v1`. */
+	/** The address for clients; ends in `/v1`. */
 	baseUrl: string;
 	/** The key that it accepts. */
 	masterKey: string;
@@ -65,13 +65,13 @@ export interface LiteLlm {
 	stop: () => Promise<void>;
 }
 
-/** Where LiteLLM gets its answers. */
+/** The provider of LiteLLM. */
 export interface Provider {
 	baseUrl: string;
 	apiKey: string;
 	/** The provider's models, under the names that LiteLLM gives them. */
 	models: Record<string, string>;
-	/** Of these, the ones that LiteLLM is told cannot stream. */
+	/** The models among these that LiteLLM must not stream. */
 	withoutStream: string[];
 }
 
@@ -79,7 +79,7 @@ const MASTER_KEY = 'sk-interop-master-0001';
 
 /**
  * Starts LiteLLM's proxy on loopback, without a database, telemetry or the internet.
- * @param python of {@link installLiteLlm}
+ * @param python the result of {@link installLiteLlm}
  * @throws {Error} it did not answer within 60 s; with the end of its log
  */
 export async function startLiteLlm(python: string, provider: Provider): Promise<LiteLlm> {
@@ -94,13 +94,13 @@ export async function startLiteLlm(python: string, provider: Provider): Promise<
 			...[python, '-m', 'litellm.proxy.proxy_cli', '--config', config],
 			...['--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'],
 		],
-		// Not this process's own, which may name a database, keys of providers, or a proxy.
+		// Not this process's environment, which may name a database, provider keys, or a proxy.
 		env: {
 			PATH: process.env.PATH,
 			HOME: home,
 			LITELLM_LOCAL_MODEL_COST_MAP: 'True',
 			LITELLM_TELEMETRY: 'False',
-			// No server is there: what LiteLLM wants to fetch from the internet fails at once.
+			// No server listens there: LiteLLM's requests to the internet fail at once.
 			HTTPS_PROXY: 'http://127.0.0.1:9',
 		},
 		isReady: async () =>
@@ -123,7 +123,7 @@ function configFor({ baseUrl, apiKey, models, withoutStream }: Provider): object
 			litellm_params: { model: `openai/${model}`, api_base: baseUrl, api_key: apiKey },
 			...(withoutStream.includes(name) && { model_info: { supports_native_streaming: false } }),
 		})),
-		// As docs/hosting.md advises: the nodes alone decide what is sent again.
+		// As docs/hosting.md recommends: only the nodes send again.
 		litellm_settings: { telemetry: false, num_retries: 0 },
 		router_settings: { num_retries: 0, disable_cooldowns: true },
 		general_settings: { master_key: MASTER_KEY },

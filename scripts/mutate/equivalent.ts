@@ -1,17 +1,17 @@
 /** A mutant that no test can tell from the code. */
 export interface EquivalentMutant {
-	/** As in the table of files. */
+	/** As in `files.ts`. */
 	file: string;
 	/** The line of the code on which the mutant begins, trimmed. */
 	line: string;
-	/** What is replaced, and by what, each with all white space as single spaces. */
+	/** The replaced code and its replacement, with all white space as single spaces. */
 	original: string;
 	replacement: string;
-	/** Why no behavior differs. */
+	/** Why the behavior is the same. */
 	reason: string;
 }
 
-/** They do not count in the score. */
+/** These mutants do not count in the score. */
 export const EQUIVALENT: EquivalentMutant[] = [
 	...inFile('nodes/shared/api/credential/base-url', [
 		{
@@ -161,7 +161,7 @@ export const EQUIVALENT: EquivalentMutant[] = [
 		{
 			line: "const reply = { status, headers, body: '' };",
 			changes: [["''", '"Stryker was here!"']],
-			reason: 'The JSON is known, so nobody reads the body.',
+			reason: 'The JSON is known, so no code reads the body.',
 		},
 		{
 			line: "const contentType = header(this.reply.headers, 'content-type') ?? '';",

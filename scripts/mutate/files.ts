@@ -1,6 +1,6 @@
 /**
- * Each file that is mutated, and the tests that cover it quickly, both without their extension.
- * Tests run in this order and end with the first failure: those that are about the file stand first.
+ * Each file that is mutated, and its quick tests, without extensions. Tests run in this order and
+ * stop at the first failure: tests of the file itself come first.
  */
 export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/http/retry': [
@@ -10,12 +10,9 @@ export const FILES: Record<string, string[]> = {
 		'unit/api/{what-is-sent-again,waits-before-sending-again,cancel,what-a-body-says}',
 		'unit/api/{used-up-quota,task-poll,rate-limit-queue,streamed-response,stream-failures}',
 	],
-	'nodes/shared/api/images/task': [
-		'unit/api/{task-words,wrapped-tasks}',
-		'unit/api/task-{poll,submit}',
-	],
-	'nodes/shared/api/images/submit-task': ['unit/api/{task-submit,wrapped-tasks}'],
-	'nodes/shared/api/images/poll-task': ['unit/api/{task-poll,wrapped-tasks,task-wait}'],
+	'nodes/shared/api/images/task': ['unit/api/task-{words,poll,submit}'],
+	'nodes/shared/api/images/submit-task': ['unit/api/task-submit'],
+	'nodes/shared/api/images/poll-task': ['unit/api/task-{poll,wait}'],
 	'nodes/shared/api/images/wait-for-task': ['unit/api/task-{wait,poll}'],
 	'nodes/shared/api/images/task-id': ['unit/api/task-{id,submit}'],
 	'nodes/shared/api/images/task-errors': ['unit/api/{failed-tasks,task-wait,task-poll}'],

@@ -1,9 +1,9 @@
 const { default: circus } = require('jest-circus/runner');
 
-/** Tests of time and memory: mutated code keeps to neither. */
+/** Tests of time and memory, which do not hold for mutated code. */
 const MEASUREMENTS = /^a stream takes (time|no more memory)/;
 
-/** jest-circus, but it ends with the first failure. Stryker insists on this name. */
+/** jest-circus that stops at the first failure. Stryker requires this name. */
 module.exports = async (globalConfig, config, environment, ...rest) => {
 	const inner = environment.handleTestEvent;
 	let failed = false;

@@ -2,13 +2,12 @@ const { readFileSync, writeFileSync } = require('node:fs');
 const { default: TestRunner } = require('jest-runner');
 const micromatch = require('micromatch');
 
-/** The names of all tests by their file. The run without a mutant writes them for all processes. */
+/** The names of all tests by file. The run without a mutant writes them for all processes. */
 const NAMES = 'test-names.json';
 
 /**
- * Stryker hands jest every test file for each mutant, and has no bail. This runner leaves out the
- * files that have none of the wanted tests, ends with the first failure, and keeps to the order of
- * `testMatch`.
+ * Stryker passes every test file to jest for each mutant, and cannot stop early. This runner leaves
+ * out files without a wanted test, stops at the first failure, and keeps the order of `testMatch`.
  */
 module.exports = class extends TestRunner {
 	async runTests(tests, watcher, options) {

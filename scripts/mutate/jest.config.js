@@ -6,7 +6,7 @@ module.exports = {
 	rootDir: '../..',
 	testPathIgnorePatterns: ['/node_modules/'],
 	maxWorkers: 1,
-	// A mutant that never comes back costs this much.
+	// The cost of a mutant that never returns.
 	testTimeout: 10_000,
 	runner: '<rootDir>/scripts/mutate/jest-runner.js',
 	testRunner: '<rootDir>/scripts/mutate/jest-circus.js',

@@ -1,19 +1,19 @@
 /**
- * What all runs of `npm run mutate` have in common. `scripts/mutate.ts` adds the file, its tests and
- * the file of its results.
+ * The common settings of all runs of `npm run mutate`. `scripts/mutate.ts` adds the file, its tests
+ * and the file of its results.
  * @type {import('@stryker-mutator/api/core').PartialStrykerOptions}
  */
 export default {
 	testRunner: 'jest',
-	// Only those tests run for a mutant that reach it.
+	// Each mutant runs only the tests that reach it.
 	coverageAnalysis: 'perTest',
 	ignoreStatic: false,
 	jest: { configFile: 'scripts/mutate/jest.config.js', enableFindRelatedTests: false },
 	incremental: true,
-	// Stryker ends loops by the number of their rounds, jest ends a test that waits. So this limit is
-	// for the rest; on a machine with other work a low one would count survivors as noticed.
+	// Stryker limits the iterations of loops, and jest ends tests that wait. This limit is for
+	// other cases. A low one would count survivors as noticed on a busy machine.
 	timeoutMS: 180_000,
-	// jest leaves memory behind each time it loads n8n's engine.
+	// jest leaks memory each time it loads n8n's engine.
 	maxTestRunnerReuse: 20,
 	reporters: ['progress-append-only'],
 	tempDirName: '.stryker-tmp',

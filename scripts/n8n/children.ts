@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 
-/** The environment's name for the file that lists the processes that were started. */
+/** The environment variable for the file that lists all started processes. */
 export const CHILDREN_LIST = 'STAGE_CHILDREN';
 
 /**
- * Ends a process when this one exits. In a test, `process` is jest's copy, which never emits `exit`:
- * the process is therefore also listed in the file that {@link CHILDREN_LIST} names, for
- * {@link endChildren}.
- * @param signal that ends it at once
+ * Ends a process when this one exits. In a test, `process` is jest's copy, which never emits
+ * `exit`. For this case, the file of {@link CHILDREN_LIST} lists the process, and {@link
+ * endChildren} ends it.
+ * @param signal the signal that ends it at once
  */
 export function endWithUs(child: ChildProcess, signal: NodeJS.Signals): void {
 	const end = () => child.kill(signal);
@@ -27,7 +27,7 @@ function note(what: 'started' | 'ended', { pid }: ChildProcess, signal: NodeJS.S
 	if (list !== undefined && pid !== undefined) appendFileSync(list, `${what} ${pid} ${signal}\n`);
 }
 
-/** Ends the listed processes that have not ended yet, and removes the list. */
+/** Ends the listed processes that still run, and removes the list. */
 export function endChildren(list: string): void {
 	const left = new Map<number, NodeJS.Signals>();
 	const text = existsSync(list) ? readFileSync(list, 'utf8') : '';
@@ -39,7 +39,7 @@ export function endChildren(list: string): void {
 		try {
 			process.kill(id, signal);
 		} catch {
-			// It has ended since.
+			// It has already ended.
 		}
 	}
 	rmSync(list, { force: true });

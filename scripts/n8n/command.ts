@@ -8,33 +8,32 @@ export interface CommandOptions {
 	env?: NodeJS.ProcessEnv;
 	/** Called every 20 s while it runs. */
 	heartbeat?: () => void;
-	/** Milliseconds after which it is ended. */
+	/** Milliseconds after which it is killed. */
 	timeoutMs?: number;
 	/** Written to its standard input. */
 	input?: string;
 }
 
-/** Milliseconds between two signs of life. */
+/** Milliseconds between two progress messages. */
 const HEARTBEAT_MS = 20_000;
 
-/** How much of a failed command's output its error shows, in characters. */
+/** The most characters of a failed command's output in its error. */
 const SHOWN = 4_000;
 
-/** How a command ended, and what it wrote. */
+/** The result of a command: its end and its output. */
 export interface CommandEnd {
-	/** Empty where it ended well, else its code or signal. */
+	/** Empty if it succeeded, else its code or signal. */
 	fault: string;
-	/** What it wrote to its standard output. */
+	/** Its standard output. */
 	output: string;
-	/** All that it wrote. */
+	/** All its output. */
 	all: string;
 }
 
 /**
  * Runs a command to its end.
- * @returns what it wrote to its standard output
- * @throws {Error} it ended with another code than 0, or not in time; the message holds the end of
- * all that it wrote
+ * @returns its standard output
+ * @throws {Error} it ended with a code other than 0, or too late; with the end of its output
  */
 export async function runCommand(
 	command: string,
@@ -46,7 +45,7 @@ export async function runCommand(
 	throw new Error(`${[command, ...words].join(' ')} ended with ${fault}:\n${all.slice(-SHOWN)}`);
 }
 
-/** Runs a command to its end, however that is. */
+/** Runs a command to its end, whatever its result. */
 export async function commandEnd(
 	command: string,
 	words: string[],
@@ -57,7 +56,7 @@ export async function commandEnd(
 		env: { ...process.env, ...env },
 		stdio: ['pipe', 'pipe', 'pipe'],
 		timeout: timeoutMs,
-		// n8n's commands outlive SIGTERM.
+		// n8n's commands ignore SIGTERM.
 		killSignal: 'SIGKILL',
 	});
 	endWithUs(child, 'SIGKILL');

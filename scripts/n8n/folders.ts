@@ -5,16 +5,16 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { PROJECT } from './package';
 
-/** What the folders in the cache that hold installations are called by: of n8n, and of others. */
+/** Prefixes of the folders of installations in the cache: of n8n, and of others. */
 const INSTALLATIONS = /^(n8n|bench|litellm)-/;
 
-/** The file in a checkout's data that names the checkout. */
+/** The file in the data of a checkout that names the checkout. */
 const CHECKOUT = 'checkout';
 
 /**
- * The folder for installations of n8n and for its user folders, outside the checkout:
- * `$N8N_STAGE_CACHE` if set, else the user's cache folder, else the folder for temporary files.
- * @throws {Error} it cannot be written to, or has `node_modules` above it
+ * The folder for installations of n8n and for its user folders, outside the checkout. It is
+ * `$N8N_STAGE_CACHE`, else the user's cache folder, else the folder for temporary files.
+ * @throws {Error} it is not writable, or has `node_modules` above it
  */
 export async function cacheFolder(): Promise<string> {
 	const given = process.env.N8N_STAGE_CACHE;
@@ -34,8 +34,8 @@ export async function cacheFolder(): Promise<string> {
 }
 
 /**
- * The folder for all that n8n leaves behind: one for each checkout, beside the installations. The
- * package in it finds n8n's own modules, as on a user's machine, and never those of the checkout.
+ * The folder for the data of n8n, one for each checkout, next to the installations. The package in
+ * it finds n8n's modules, as on a user's machine, and never those of the checkout.
  */
 export async function dataFolder(): Promise<string> {
 	const checkout = realpathSync(PROJECT);
@@ -48,7 +48,7 @@ export async function dataFolder(): Promise<string> {
 	return folder;
 }
 
-/** Removes the data of checkouts that are gone. */
+/** Removes the data of deleted checkouts. */
 async function removeOrphans(cache: string): Promise<void> {
 	for (const name of await readdir(cache)) {
 		const note = join(cache, name, CHECKOUT);
@@ -60,8 +60,8 @@ async function removeOrphans(cache: string): Promise<void> {
 }
 
 /**
- * Removes the installations and what n8n left behind for this checkout.
- * @returns the folders that were removed
+ * Removes the installations and the data of n8n for this checkout.
+ * @returns the removed folders
  */
 export async function clean(): Promise<string[]> {
 	const cache = await cacheFolder();
@@ -71,7 +71,7 @@ export async function clean(): Promise<string[]> {
 	return folders;
 }
 
-/** Why a folder cannot be used; undefined if it can. */
+/** The reason why a folder cannot be used; undefined if it can. */
 async function faultOf(folder: string): Promise<string | undefined> {
 	const modules = modulesAbove(folder);
 	if (modules !== undefined) {
@@ -88,7 +88,7 @@ async function faultOf(folder: string): Promise<string | undefined> {
 	}
 }
 
-/** The nearest `node_modules` in which a module below a folder looks for others. */
+/** The nearest `node_modules` where Node looks for the modules of a folder. */
 function modulesAbove(folder: string): string | undefined {
 	const found = join(folder, 'node_modules');
 	if (existsSync(found)) return found;

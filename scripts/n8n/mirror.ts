@@ -2,9 +2,9 @@ import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises
 import { dirname, join, relative } from 'node:path';
 
 /**
- * Gives a folder the files of another one. Only files that differ are touched. Each file is replaced
- * in one step, so that a reader sees the old content or the new one.
- * @returns the paths of the files that were written or removed, relative to the folder, sorted
+ * Copies the files of a folder to another one. Only files that differ are written. Each file is
+ * replaced in one step, so that a reader sees the old content or the new one.
+ * @returns the sorted paths of the written or removed files, relative to the folder
  */
 export async function mirror(from: string, to: string): Promise<string[]> {
 	await mkdir(to, { recursive: true });
@@ -18,7 +18,7 @@ export async function mirror(from: string, to: string): Promise<string[]> {
 	return [...written, ...removed].sort();
 }
 
-/** Whether the target had to be written, since it differed from the source. */
+/** Writes the target if it differs from the source. Returns whether it did. */
 async function replaceFile(source: string, target: string): Promise<boolean> {
 	const old = await readFile(target).catch(() => undefined);
 	if (old?.equals(await readFile(source))) return false;

@@ -10,48 +10,48 @@ import type { Installation } from './installation';
 import { freePort } from './port';
 import { ForeignModules, Resolutions, RESOLUTIONS_SCRIPT } from './resolutions';
 
-/** Who signs in. */
+/** The user who signs in. */
 export interface Owner {
 	email: string;
 	password: string;
 }
 
-/** An n8n that runs, or one of its workers. */
+/** A running n8n, or one of its workers. */
 export interface Running {
-	/** Where its editor is; of a worker, where it tells its health. */
+	/** The address of its editor; for a worker, the address of its health check. */
 	address: string;
 	process: ChildProcess;
-	/** The file that all its output goes to. */
+	/** The file with all its output. */
 	logFile: string;
-	/** Ends it as Ctrl-C does, and by force after {@link PATIENCE_MS}. */
+	/** Ends it as Ctrl-C does, and kills it after {@link PATIENCE_MS}. */
 	stop: () => Promise<void>;
-	/** Ends it at once, as a power cut does. */
+	/** Kills it at once, as a power failure does. */
 	kill: () => Promise<void>;
 }
 
-/** What an n8n is started with. */
+/** Options for starting n8n. */
 export interface StartOptions {
-	/** Its user folder; the database, keys, binary data and installed packages are in it. */
+	/** Its user folder with the database, keys, binary data and installed packages. */
 	userFolder: string;
-	/** Where its editor listens, on loopback; a free port if absent. */
+	/** The port of its editor on loopback; a free port if absent. */
 	port?: number;
 	/** Added to its environment. */
 	env?: Record<string, string>;
-	/** The words after `n8n`; `start` if absent. */
+	/** The arguments after `n8n`; `start` if absent. */
 	words?: string[];
-	/** What its log file is called; `n8n` if absent. */
+	/** The name of its log file; `n8n` if absent. */
 	name?: string;
-	/** Scripts for `node --require`, which go into its process. */
+	/** Scripts that `node --require` loads into its process. */
 	scripts?: string[];
-	/** Whether the package is installed in it: n8n has to load it then, and cannot otherwise. */
+	/** Whether the package is installed: then n8n has to load it, else it must not. */
 	hasPackage?: boolean;
 }
 
-/** How a workflow is executed. */
+/** Options for executing a workflow. */
 export interface ExecuteOptions {
 	/** Added to its environment. */
 	env?: Record<string, string>;
-	/** Seconds after which it is ended. */
+	/** Seconds after which it is killed. */
 	seconds?: number;
 	/** Scripts for `node --require`, which go into its process. */
 	scripts?: string[];
@@ -62,21 +62,21 @@ interface ResultData {
 	runData: Record<string, Array<{ data?: { main: Array<INodeExecutionData[] | null> } }>>;
 }
 
-/** What a run by `execute` came to. */
+/** The result of a run by `execute`. */
 export interface ExecuteResult {
-	/** Of the run as a whole; undefined where it went well. */
+	/** The error of the run; undefined if it succeeded. */
 	error?: string;
-	/** What a node handed on by one of its outputs. */
+	/** The items on one output of a node. */
 	items: (node: string, output?: number) => INodeExecutionData[];
-	/** All that n8n printed. */
+	/** All output of n8n. */
 	all: string;
 }
 
-/** Milliseconds until a start counts as failed, and a stop is helped by force. */
+/** Milliseconds after which a start has failed, or a stop becomes a kill. */
 const START_MS = 180_000;
 const PATIENCE_MS = 20_000;
 
-/** The environment of every n8n here: loopback only, nothing sent home, no first-time questions. */
+/** The environment of every n8n here: loopback only, no telemetry, no setup questions. */
 function environment(
 	{ node, version }: Installation,
 	userFolder: string,
@@ -104,13 +104,13 @@ function environment(
 		N8N_HIRING_BANNER_ENABLED: 'false',
 		N8N_DYNAMIC_BANNERS_ENABLED: 'false',
 		N8N_AI_ASSISTANT_BASE_URL: '',
-		// n8n before 2 would start one more process; no workflow here runs code of its own.
+		// n8n 1 would start another process; no workflow here runs its own code.
 		N8N_RUNNERS_ENABLED: 'false',
 		N8N_COMMUNITY_PACKAGES_REGISTRY: 'http://127.0.0.1:9',
 		N8N_UNVERIFIED_PACKAGES_ENABLED: 'true',
-		// What n8n before 2 wants of community nodes that an agent uses.
+		// n8n 1 requires this for community nodes as tools of an agent.
 		N8N_COMMUNITY_PACKAGES_ALLOW_TOOL_USAGE: 'true',
-		// The engine that late versions of n8n 1 prefer does not run on Node 20, which they run on.
+		// The default engine of late versions of n8n 1 does not run on Node 20, which they use.
 		...(version.startsWith('1.') && { N8N_EXPRESSION_ENGINE: 'legacy' }),
 		GENERIC_TIMEZONE: 'UTC',
 		TZ: 'UTC',
@@ -124,10 +124,10 @@ function environment(
 	};
 }
 
-/** An n8n on the disk with one user folder: what can be done with it. */
+/** An n8n on the disk with one user folder. */
 export class N8n {
 	private hash?: string;
-	/** What ends each of its processes that runs, whether it is ready or not. */
+	/** Functions that end its processes, ready or not. */
 	private readonly running = new Set<() => Promise<void>>();
 
 	constructor(
@@ -139,8 +139,8 @@ export class N8n {
 
 	/**
 	 * Starts n8n and waits until its editor answers.
-	 * @throws {Error} it ended before it was ready, or was not ready in time; with the end of its log.
-	 * Or the package in it uses modules of others than this n8n
+	 * @throws {Error} it ended before it was ready, or was not ready in time, with the end of its
+	 * log; or the package uses modules from outside this n8n
 	 */
 	async start(options: Partial<StartOptions> = {}): Promise<Running> {
 		const { words = ['start'], name = 'n8n', scripts = [], hasPackage = true } = options;
@@ -164,7 +164,7 @@ export class N8n {
 				...withScripts(resolutions, scripts),
 			},
 			stdio: ['ignore', 'pipe', 'pipe'],
-			// Ctrl-C reaches whoever started it, who then ends it in order, once.
+			// Ctrl-C reaches only the parent process, which ends n8n in order, once.
 			detached: process.platform !== 'win32',
 		});
 		endWithUs(child, 'SIGKILL');
@@ -200,15 +200,15 @@ export class N8n {
 		};
 	}
 
-	/** Ends every process that was started and still runs, also one that is not ready yet. */
+	/** Ends every process that still runs, even one that is not ready. */
 	async stopAll(): Promise<void> {
 		await Promise.all([...this.running].map(async (stop) => await stop()));
 	}
 
 	/**
-	 * Runs one of n8n's commands, such as `import:workflow --input=…`. No server has to run.
+	 * Runs one of n8n's commands, such as `import:workflow --input=…`. No server needs to run.
 	 * @param env added to its environment
-	 * @returns what it wrote to its standard output
+	 * @returns its standard output
 	 */
 	async command(words: string[], env: Record<string, string> = {}): Promise<string> {
 		const { node, program } = this.installation;
@@ -216,10 +216,10 @@ export class N8n {
 	}
 
 	/**
-	 * Runs a workflow by n8n's command `execute`, to its end. That n8n's process sometimes breaks
-	 * down on its way out, after all is done and printed, is not held against the workflow.
-	 * @param id the workflow's
-	 * @throws {Error} the workflow has no result, or the package uses modules of others than this n8n
+	 * Runs a workflow by n8n's command `execute`. A crash of n8n's process after it printed the
+	 * result is ignored.
+	 * @param id the ID of the workflow
+	 * @throws {Error} the workflow has no result, or the package uses modules from outside this n8n
 	 */
 	async execute(
 		id: string,
@@ -249,7 +249,7 @@ export class N8n {
 		return (await runCommand(this.installation.node, ['--version'])).trim();
 	}
 
-	/** Where the package finds its modules in one process of this n8n, of which nothing is known yet. */
+	/** Records where the package finds its modules in one process of this n8n. */
 	private async resolutions(name: string): Promise<Resolutions> {
 		const folder = join(this.userFolder, 'logs');
 		await mkdir(folder, { recursive: true });
@@ -272,13 +272,16 @@ export class N8n {
 	}
 }
 
-/** The environment that brings scripts into n8n's process, with the one that records resolutions. */
+/**
+ * The environment that loads scripts into n8n's process, including the one that records
+ * resolutions.
+ */
 function withScripts({ file }: Resolutions, scripts: string[]): Record<string, string> {
 	const words = [RESOLUTIONS_SCRIPT, ...scripts].map((script) => `--require "${script}"`);
 	return { NODE_OPTIONS: words.join(' '), STAGE_RESOLUTIONS: file };
 }
 
-/** A password's hash, by the library that n8n itself has for it. */
+/** The hash of a password, by n8n's own library. */
 function hashOf({ folder }: Installation, password: string): string {
 	const { hashSync } = createRequire(join(folder, 'node_modules', 'n8n', 'package.json'))(
 		'bcryptjs',
@@ -292,7 +295,7 @@ async function ready(address: string, child: ChildProcess): Promise<void> {
 		if (child.exitCode !== null || child.signalCode !== null) {
 			throw new Error(`n8n ended with code ${child.exitCode ?? child.signalCode}`);
 		}
-		// Not whatever else may answer at this port while n8n is on its way.
+		// Checks that n8n answers at this port and no other program.
 		const isReady = await fetch(`${address}/healthz/readiness`)
 			.then(
 				async (reply) => reply.ok && ((await reply.json()) as { status?: string }).status === 'ok',

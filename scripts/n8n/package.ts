@@ -7,12 +7,12 @@ import { mirror } from './mirror';
 /** The project's own folder. */
 export const PROJECT = join(__dirname, '..', '..');
 
-/** The package's name, as n8n puts it before the names of its nodes. */
+/** The package's name, which n8n puts before the names of its nodes. */
 export const PACKAGE = 'n8n-nodes-model-access';
 
 /**
  * Builds the package and packs it as it would be published.
- * @param folder where the tarball goes
+ * @param folder the folder for the tarball
  * @returns the tarball's path
  */
 export async function packPackage(folder: string): Promise<string> {
@@ -21,12 +21,12 @@ export async function packPackage(folder: string): Promise<string> {
 	return await packFolder(PROJECT, folder);
 }
 
-/** What n8n's own installer of community packages tells npm: n8n provides the package's peers. */
+/** The options of n8n's own installer of community packages for npm: n8n provides the peers. */
 const NPM_FLAGS = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
 
 /**
- * Makes the package as it would be published under another version: its content is the tarball's.
- * @param folder where the new tarball goes, and the unpacked package
+ * Repacks the tarball under another version.
+ * @param folder the folder for the new tarball and the unpacked package
  * @returns the new tarball's path
  */
 export async function repackPackage(
@@ -54,7 +54,7 @@ async function packFolder(cwd: string, folder: string): Promise<string> {
 }
 
 /**
- * Makes the tarball the one package that is installed in n8n. Does nothing if it is already.
+ * Installs the tarball as the only package in n8n, if it is not installed yet.
  * @param userFolder n8n's user folder
  */
 export async function installPackage(userFolder: string, tarball: string): Promise<void> {
@@ -65,7 +65,7 @@ export async function installPackage(userFolder: string, tarball: string): Promi
 }
 
 /**
- * Installs the tarball as n8n's own installer of community packages does, over any other version.
+ * Installs the tarball over any other version, as n8n's own installer of community packages does.
  * @param userFolder n8n's user folder
  */
 export async function installOver(userFolder: string, tarball: string): Promise<void> {
@@ -83,7 +83,7 @@ export async function installOver(userFolder: string, tarball: string): Promise<
  * Replaces the built files of the package that is installed in n8n, without npm.
  * @param userFolder n8n's user folder
  * @param built the folder of the built files
- * @returns the files that were written or removed, relative to `dist`, sorted
+ * @returns the sorted written or removed files, relative to `dist`
  * @throws {Error} the package is not installed
  */
 export async function copyBuild(
@@ -92,7 +92,7 @@ export async function copyBuild(
 ): Promise<string[]> {
 	const installed = join(nodesFolder(userFolder), 'node_modules', PACKAGE);
 	if (!existsSync(installed)) throw new Error(`${PACKAGE} is not installed in ${userFolder}`);
-	// From now on, what is installed is not what the tarball holds.
+	// The installed files now differ from the tarball.
 	await rm(noteIn(userFolder), { force: true });
 	return await mirror(built, join(installed, 'dist'));
 }
@@ -106,13 +106,13 @@ export async function removePackage(userFolder: string): Promise<void> {
 	await runCommand('npm', ['uninstall', ...NPM_FLAGS, PACKAGE], { cwd: nodesFolder(userFolder) });
 }
 
-/** Where n8n looks for community packages. */
+/** The folder where n8n looks for community packages. */
 const nodesFolder = (userFolder: string) => join(userFolder, '.n8n', 'nodes');
 
-/** The file that says which tarball is installed. */
+/** The file that names the installed tarball. */
 const noteIn = (userFolder: string) => join(nodesFolder(userFolder), 'installed');
 
-/** What tells a tarball from an earlier one at the same path. */
+/** The identity of a tarball, also among tarballs at the same path. */
 async function markOf(tarball: string): Promise<string> {
 	const { mtimeMs, size } = await stat(tarball);
 	return `${tarball} ${mtimeMs} ${size}`;

@@ -1,18 +1,18 @@
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A port of loopback that nobody listens on at this moment. */
+/** A free port of loopback. */
 export async function freePort(): Promise<number> {
 	const port = await tried(0);
 	if (port === undefined) throw new Error('No port is free');
 	return port;
 }
 
-/** Whether nobody listens on a port of loopback at this moment. */
+/** Whether a port of loopback is free. */
 export async function isFree(port: number): Promise<boolean> {
 	return (await tried(port)) !== undefined;
 }
 
-/** The port that could be listened on; undefined where it is taken. */
+/** The port, if a server can listen on it; else undefined. */
 async function tried(port: number): Promise<number | undefined> {
 	const server = createServer();
 	const listens = await new Promise<boolean>((resolve) => {

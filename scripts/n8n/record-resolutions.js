@@ -1,8 +1,8 @@
-/*
- * Goes into n8n's process by `node --require`. Records where each module lies that the package's
- * bundle leaves to n8n: when n8n has loaded the bundle, and whenever the bundle asks for one later.
- * n8n sets NODE_PATH itself while it starts, so no other process sees what this one sees. Plain
- * JavaScript: no compiler runs in n8n's process.
+/**
+ * Runs inside n8n's process by `node --require`. It records the file of each module that the
+ * package's bundle requires from n8n. It does so after n8n has loaded the bundle, and at each later
+ * request of the bundle. n8n sets NODE_PATH while it starts, so no other process can see the same.
+ * It is plain JavaScript, because n8n's process has no compiler.
  */
 const { appendFileSync, readFileSync, realpathSync } = require('node:fs');
 const Module = require('node:module');
@@ -31,7 +31,7 @@ Module._extensions['.js'] = function (module, filename) {
 		try {
 			Module._resolveFilename(name, module);
 		} catch {
-			// It is recorded.
+			// The failure is recorded.
 		}
 	}
 };

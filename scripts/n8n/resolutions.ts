@@ -4,41 +4,41 @@ import { join, sep } from 'node:path';
 import type { Installation } from './installation';
 import { until } from './until';
 
-/** The script that records, for `node --require`. */
+/** The script for `node --require` that records resolutions. */
 export const RESOLUTIONS_SCRIPT = join(__dirname, 'record-resolutions.js');
 
-/** A module that the bundle left to n8n, as n8n's process found it. */
+/** A module that the bundle requires from n8n, as n8n's process found it. */
 interface Resolution {
 	pid: number;
 	name: string;
 	/** Its file; absent if n8n has none. */
 	found?: string;
-	/** Node's code, if there is no such module. */
+	/** Node's error code, if the module was not found. */
 	fault?: string;
 }
 
-/** What the package's bundle has to be given by n8n, and what it asks n8n for. */
+/** The modules that the bundle must get from n8n, and those that it may get. */
 const NEEDED = ['n8n-workflow', '@n8n/ai-node-sdk'];
 
-/** The package uses modules of others than the n8n that it is installed in. */
+/** The package uses modules from outside the n8n that it is installed in. */
 export class ForeignModules extends Error {}
 
-/** Where the bundle of the package found n8n's modules, in each process of one n8n. */
+/** The files of n8n's modules that the bundle found, in each process of one n8n. */
 export class Resolutions {
-	/** @param file that {@link RESOLUTIONS_SCRIPT} writes to: its `STAGE_RESOLUTIONS` */
+	/** @param file the file that {@link RESOLUTIONS_SCRIPT} writes to: its `STAGE_RESOLUTIONS` */
 	constructor(
 		private readonly installation: Installation,
 		readonly file: string,
 	) {}
 
-	/** Forgets what earlier processes found. */
+	/** Deletes the record of earlier processes. */
 	async reset(): Promise<void> {
 		await rm(this.file, { force: true });
 	}
 
 	/**
 	 * Checks that each module comes from the installation of this n8n.
-	 * @throws {ForeignModules} one comes from elsewhere, or is not found; with the paths
+	 * @throws {ForeignModules} one comes from elsewhere, or is missing; with the paths
 	 * @throws {Error} n8n did not load the bundle
 	 */
 	async check(): Promise<void> {
@@ -49,20 +49,20 @@ export class Resolutions {
 	}
 
 	/**
-	 * Checks that n8n, which is ready, did not load the bundle.
+	 * Checks that a running n8n did not load the bundle.
 	 * @throws {Error} it did
 	 */
 	async checkNone(): Promise<void> {
 		if ((await this.read()).length > 0) throw new Error('n8n has loaded the package');
 	}
 
-	/** What was recorded, once every module that the bundle needs is among it. */
+	/** The record, once it has every module that the bundle needs. */
 	private async readWhole(): Promise<Resolution[] | undefined> {
 		const all = await this.read();
 		return NEEDED.every((name) => all.some((one) => one.name === name)) ? all : undefined;
 	}
 
-	/** What was recorded so far. */
+	/** The record until now. */
 	private async read(): Promise<Resolution[]> {
 		const text = await readFile(this.file, 'utf8').catch(() => '');
 		return text
@@ -77,7 +77,7 @@ export class Resolutions {
 		if (found !== undefined) {
 			return `The package takes ${name} from ${found}, not from n8n's own modules in ${modules}`;
 		}
-		// An older n8n does not have every module.
+		// An older n8n lacks some modules.
 		if (!existsSync(join(modules, name))) return undefined;
 		return `The package does not find ${name} (${fault}), which n8n has in ${modules}`;
 	}

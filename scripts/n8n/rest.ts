@@ -2,7 +2,7 @@ import type { WorkflowFile } from './stage';
 import type { Owner } from './n8n';
 import { until } from './until';
 
-/** What n8n keeps of a run: enough to judge it by. */
+/** The fields of an execution that tests check. */
 export interface Execution {
 	id: string;
 	status: string;
@@ -10,14 +10,14 @@ export interface Execution {
 	workflowId: string;
 	startedAt: string;
 	stoppedAt?: string;
-	/** n8n's flattened form of the run's data; only where one execution was asked for. */
+	/** The run's data in n8n's flattened form; only for a single execution. */
 	data?: string;
 }
 
-/** n8n ties a cookie to the browser that signed in. */
+/** n8n binds a cookie to the browser that signed in. */
 const BROWSER = 'end-to-end';
 
-/** n8n by its editor's own interface, as the owner. */
+/** n8n's internal API, as the owner of the instance. */
 export class Rest {
 	private cookie = '';
 
@@ -27,7 +27,7 @@ export class Rest {
 	static async signIn(address: string, owner: Owner): Promise<Rest> {
 		const { email, password } = owner;
 		const rest = new Rest(address);
-		// An older n8n calls itself ready a little before it is.
+		// An older n8n reports ready shortly before it is.
 		await until('the editor has its interface', async () => {
 			return await fetch(`${address}/rest/settings`).then(
 				({ ok }) => ok,
@@ -37,14 +37,14 @@ export class Rest {
 		try {
 			await rest.call('POST', '/login', { emailOrLdapLoginId: email, password });
 		} catch {
-			// An older n8n takes no owner from its environment, so it is asked to set one up.
+			// An older n8n takes no owner from its environment. It needs a setup request.
 			const names = { firstName: 'Ada', lastName: 'Builder' };
 			await rest.call('POST', '/owner/setup', { ...names, email, password });
 		}
 		return rest;
 	}
 
-	/** The descriptions of all nodes, as the editor loads them. */
+	/** The descriptions of all nodes, as the editor gets them. */
 	async nodeTypes(): Promise<unknown[]> {
 		const reply = await fetch(`${this.address}/types/nodes.json`, {
 			headers: { cookie: this.cookie, 'browser-id': BROWSER },
@@ -54,9 +54,9 @@ export class Rest {
 	}
 
 	/**
-	 * One request.
+	 * Sends one request.
 	 * @returns the `data` of n8n's answer
-	 * @throws {Error} n8n refused it; with what it said
+	 * @throws {Error} n8n refused it; with its message
 	 */
 	async call<T>(method: string, path: string, body?: unknown): Promise<T> {
 		const reply = await fetch(`${this.address}/rest${path}`, {
@@ -75,13 +75,13 @@ export class Rest {
 		return (JSON.parse(text) as { data: T }).data;
 	}
 
-	/** Switches a workflow on: its triggers listen from then on. */
+	/** Activates a workflow: its triggers listen from then on. */
 	async activate(id: string): Promise<void> {
 		const { versionId } = await this.call<{ versionId: string }>('GET', `/workflows/${id}`);
 		await this.switch(id, 'activate', { active: true, versionId });
 	}
 
-	/** Switches a workflow off. */
+	/** Deactivates a workflow. */
 	async deactivate(id: string): Promise<void> {
 		await this.switch(id, 'deactivate', { active: false });
 	}
@@ -91,7 +91,7 @@ export class Rest {
 			await this.call('POST', `/workflows/${id}/${verb}`, fields);
 		} catch (error) {
 			if (!(error as Error).message.includes(': 404 ')) throw error;
-			// n8n before 2 had a field for it.
+			// n8n 1 has a field for it.
 			await this.call('PATCH', `/workflows/${id}`, fields);
 		}
 	}

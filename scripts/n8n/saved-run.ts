@@ -9,7 +9,7 @@ export interface SavedError {
 	description?: string;
 }
 
-/** What n8n saves of an execution, as far as it is read here. */
+/** The fields of a saved execution that are read here. */
 export interface SavedRun {
 	resultData: {
 		error?: SavedError;
@@ -20,7 +20,7 @@ export interface SavedRun {
 	};
 }
 
-/** The data of an execution, by the library that n8n itself has for it. */
+/** Parses the data of an execution by n8n's own library. */
 export function parseRun({ folder }: Installation, data: string): SavedRun {
 	const { parse } = createRequire(join(folder, 'node_modules', 'n8n', 'package.json'))(
 		'flatted',

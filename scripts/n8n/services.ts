@@ -8,9 +8,9 @@ import { runCommand } from './command';
 import { freePort } from './port';
 import { until } from './until';
 
-/** A program that n8n needs beside it in queue mode, on a port of loopback. */
+/** A service that n8n needs in queue mode, on a port of loopback. */
 export interface Service {
-	/** What n8n and its workers have to be told to use it. */
+	/** The environment for n8n and its workers. */
 	env: Record<string, string>;
 	/** Ends it and removes its data. */
 	stop: () => Promise<void>;
@@ -19,30 +19,30 @@ export interface Service {
 /** A program that listens on a port of loopback. */
 interface Program {
 	words: string[];
-	/** Its environment; this process’s own where left out. */
+	/** Its environment; this process’s own if absent. */
 	env?: NodeJS.ProcessEnv;
 	/** Whether it answers. */
 	isReady: () => Promise<boolean>;
 	logFile: string;
-	/** The signal by which it ends in order. */
+	/** The signal for an orderly end. */
 	ending: NodeJS.Signals;
-	/** The one by which it ends at once, and takes its own processes along. */
+	/** The signal that ends it and its child processes at once. */
 	killing: NodeJS.Signals;
 }
 
 /** Seconds until a start counts as failed. */
 const START_S = 60;
 
-/** Where Debian's packages keep the programs of PostgreSQL: a folder for each version. */
+/** The folder of PostgreSQL's programs in Debian's packages: one folder for each version. */
 const DEBIANS = '/usr/lib/postgresql';
 
-/** Whom PostgreSQL runs as where we are root, which it refuses to be. */
+/** The account of PostgreSQL if this process is root, because PostgreSQL does not run as root. */
 const ACCOUNT = 'postgres';
 
 /**
- * Starts an empty PostgreSQL. Its data are in the folder for temporary files, which its account can
- * get to wherever the checkout is.
- * @param logFile for all that it writes
+ * Starts an empty PostgreSQL. Its data is in the folder for temporary files, where its account
+ * always has access.
+ * @param logFile the file for its output
  * @throws {Error} it is not installed or did not start; with the end of its log
  */
 export async function startPostgres(logFile: string): Promise<Service> {
@@ -55,7 +55,7 @@ export async function startPostgres(logFile: string): Promise<Service> {
 	const run = async () => {
 		const as = process.getuid?.() === 0 ? await asAccount(data) : [];
 		const [setUp = '', ...words] = [...as, join(bin, 'initdb'), '-D', data, '-U', user];
-		// What is done here need not outlive a power cut.
+		// The data need not survive a power failure.
 		await runCommand(setUp, [...words, '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'], {
 			cwd: tmpdir(),
 		});
@@ -113,7 +113,7 @@ export async function startRedis(logFile: string): Promise<Service> {
 	return { env: { QUEUE_BULL_REDIS_HOST: '127.0.0.1', QUEUE_BULL_REDIS_PORT: port }, stop };
 }
 
-/** Starts services side by side; where one does not start, none is left running. */
+/** Starts services in parallel. If one does not start, the others are stopped. */
 export async function startAll(starts: Array<Promise<Service>>): Promise<Service[]> {
 	const results = await Promise.allSettled(starts);
 	const services = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -123,7 +123,7 @@ export async function startAll(starts: Array<Promise<Service>>): Promise<Service
 	throw failed.reason;
 }
 
-/** Whether the programs of Redis are here. */
+/** Whether Redis is installed. */
 export async function hasRedis(): Promise<boolean> {
 	const programs = ['redis-server', 'redis-cli'];
 	const found = programs.map(async (program) => await succeeds(program, ['--version']));
@@ -131,8 +131,8 @@ export async function hasRedis(): Promise<boolean> {
 }
 
 /**
- * The folder with the programs of PostgreSQL: of the newest version that Debian installed, or
- * others; undefined if there is none.
+ * The folder with the programs of PostgreSQL: Debian's newest version, or another one. undefined if
+ * there is none.
  */
 export async function postgresPrograms(): Promise<string | undefined> {
 	const versions = existsSync(DEBIANS) ? await readdir(DEBIANS) : [];
@@ -144,19 +144,19 @@ export async function postgresPrograms(): Promise<string | undefined> {
 	return existsSync(join(folder, 'postgres')) ? folder : undefined;
 }
 
-/** The words before a command that make it run as the account, to which the folder then belongs. */
+/** The prefix of a command that runs it as the account. The folder then belongs to the account. */
 async function asAccount(folder: string): Promise<string[]> {
 	const [user, group] = await Promise.all(
 		['-u', '-g'].map(async (flag) => Number(await runCommand('id', [flag, ACCOUNT]))),
 	);
 	await chown(folder, user ?? 0, group ?? 0);
-	// It becomes the command, and so keeps the process ID.
+	// It replaces itself by the command and keeps the process ID.
 	return ['setpriv', `--reuid=${ACCOUNT}`, `--regid=${ACCOUNT}`, '--init-groups', '--'];
 }
 
 /**
  * Starts a program and waits until it answers.
- * @returns what ends it
+ * @returns a function that ends it
  * @throws {Error} it ended, or did not answer in time; with the end of its log
  */
 export async function startProgram({ words, env, isReady, logFile, ending, killing }: Program) {

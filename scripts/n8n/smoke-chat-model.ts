@@ -11,7 +11,7 @@ import type { WorkflowFile } from './stage';
 import { until } from './until';
 import { posted, streamed } from './webhook';
 
-/** An n8n that runs with the workflows of {@link agentWorkflows} in it. */
+/** A running n8n with the workflows of {@link agentWorkflows}. */
 export interface Started {
 	n8n: N8n;
 	running: Running;
@@ -20,16 +20,16 @@ export interface Started {
 }
 
 interface Agent {
-	/** Of the workflow, and the path of its webhook. */
+	/** ID of the workflow and path of its webhook. */
 	id: string;
-	/** What the results call it. */
+	/** Its name in the results. */
 	label: string;
-	/** Of the AI Agent node: each n8n of today has these. */
+	/** Version of the AI Agent node; current n8n has all of these. */
 	typeVersion: number;
 	responseMode: 'lastNode' | 'streaming';
 }
 
-/** Version 2 of the agent calls tools within itself, version 3 leaves that to n8n's engine. */
+/** Version 2 of the agent calls tools itself. Version 3 leaves this to n8n's engine. */
 const AGENTS: Agent[] = [
 	{ id: 'agent-2', label: 'AI Agent 2.2', typeVersion: 2.2, responseMode: 'lastNode' },
 	{ id: 'agent-3', label: 'AI Agent 3', typeVersion: 3, responseMode: 'lastNode' },
@@ -42,7 +42,7 @@ const CALCULATOR = 'Calculator';
 const QUESTION = 'How much is it? [[call:calculator {"input":"6*7"}]]';
 const ANSWER = /calculator says: .*42/i;
 
-/** The workflows that {@link checkChatModel} calls: agents behind webhooks, each with a tool. */
+/** The workflows of {@link checkChatModel}: agents behind webhooks, each with a tool. */
 export const agentWorkflows = (): WorkflowFile[] => AGENTS.map(agentWorkflow);
 
 function agentWorkflow({ id, typeVersion, responseMode }: Agent): WorkflowFile {
@@ -82,11 +82,10 @@ function agentWorkflow({ id, typeVersion, responseMode }: Agent): WorkflowFile {
 }
 
 /**
- * Lets agents use the chat model. An n8n that has the kit for AI nodes holds a conversation with
- * one tool call. An n8n without it fails with an error that names the n8n that is needed.
+ * Lets agents use the chat model. If n8n has the kit for AI nodes, it holds a conversation with one
+ * tool call. Without the kit, it fails with an error that names the required version.
  * @returns what happened, for the table of results
- * @throws {Error} something else happened, or the first n8n with the kit is not
- * {@link FIRST_N8N}
+ * @throws {Error} something else happened, or {@link FIRST_N8N} is not the first n8n with the kit
  */
 export async function checkChatModel(started: Started): Promise<string> {
 	const { installation } = started.n8n;
@@ -108,11 +107,11 @@ export async function checkChatModel(started: Started): Promise<string> {
 		: `the error "${neededN8n()}", nothing sent (${labels})`;
 }
 
-/** Whether an n8n brings the kit for AI nodes. */
+/** Whether an n8n has the kit for AI nodes. */
 const hasKit = ({ folder }: Installation): boolean =>
 	existsSync(join(folder, 'node_modules', '@n8n', 'ai-node-sdk'));
 
-/** What the chat model says in an n8n without the kit. */
+/** The error of the chat model in an n8n without the kit. */
 const neededN8n = () => `needs n8n ${FIRST_N8N} or newer`;
 
 async function checkConversation({ running, gateway }: Started, agent: Agent): Promise<void> {
@@ -123,7 +122,7 @@ async function checkConversation({ running, gateway }: Started, agent: Agent): P
 	const sent = gateway.requests.slice(since).map(({ route }) => route);
 	const outcome = `${agent.label} answered ${reply.status} ${answer.slice(0, 1000)}`;
 	if (!reply.ok || !ANSWER.test(answer)) throw new Error(outcome);
-	// One that asks for the tool, one with what the tool said.
+	// One request that calls the tool, one with its output.
 	if (sent.join() !== 'responses,responses') throw new Error(`${outcome} after: ${sent.join()}`);
 }
 
@@ -135,7 +134,7 @@ async function checkError({ n8n, running, rest, gateway }: Started, agent: Agent
 	);
 	const { data = '' } = await rest.execution(id);
 	const { error, runData } = parseRun(n8n.installation, data).resultData;
-	// Of the execution, and of the agent.
+	// The error of the execution, and the error of the agent.
 	for (const shown of [error, runData[AGENT]?.[0]?.error]) {
 		const { message = '', description = '' } = shown ?? {};
 		if (!message.includes(neededN8n()) || !description.includes('Update n8n')) {

@@ -7,26 +7,28 @@ import { agentWorkflows, checkChatModel } from './smoke-chat-model';
 import { exampleWorkflows, FILES, importCredential, importWorkflows, setStage } from './stage';
 import { posted } from './webhook';
 
-/** The nodes and the credential by the names that workflows save. */
+/** The nodes and the credential by their names in workflows. */
 const NODES = ['modelAccess', 'modelAccessImage', 'lmChatModelAccess'];
 
-/** What the story came to in one n8n. */
+/** The result of the smoke test in one n8n. */
 export interface Smoke {
-	/** Of n8n. */
+	/** Version of n8n. */
 	version: string;
-	/** Of Node. */
+	/** Version of Node. */
 	node: string;
-	/** Seconds that it took, without the installation. */
+	/** Duration in seconds, without the installation. */
 	seconds: number;
-	/** What an agent with the chat model came to. */
+	/** The result of an agent with the chat model. */
 	chatModel: string;
 }
 
 /**
- * The same short story in any n8n: the package is installed and loaded, `execute` runs the first
- * example down to an image in a file, agents use the chat model, and a webhook answers with an
- * image.
- * @throws {Error} something did not come as it should; with what
+ * Runs the smoke test in any n8n:
+ * - n8n loads the installed package.
+ * - `execute` runs the first example until an image is in a file.
+ * - Agents use the chat model.
+ * - A webhook answers with an image.
+ * @throws {Error} a result is not as expected; with the result
  */
 export async function smoke(version: string, say: (text: string) => void): Promise<Smoke> {
 	const n8n = await setStage({ name: `smoke-${version}`, version, fresh: true, say });
@@ -35,7 +37,7 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 	const folder = join(n8n.userFolder, FILES);
 	let chatModel: string;
 	const first = (await exampleWorkflows()).find(({ id }) => id === 'first-workflow');
-	if (!first) throw new Error('There is no first example');
+	if (!first) throw new Error('The first example is missing');
 	try {
 		say('Importing');
 		await importCredential(n8n, gateway);
@@ -68,7 +70,7 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 			}
 			say('Letting agents use the chat model');
 			chatModel = await checkChatModel({ n8n, running, rest, gateway });
-			// Behind the agents: where they cannot have the model, the other nodes work on.
+			// After the agents: if these cannot use the model, the other nodes still work.
 			await rest.activate('draw');
 			const reply = await posted(`${running.address}/webhook/draw`, { prompt: 'a smoke signal' });
 			const bytes = Buffer.from(await reply.arrayBuffer());

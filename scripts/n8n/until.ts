@@ -1,8 +1,8 @@
 /**
- * Waits until something holds, by looking at it again and again.
- * @param look what is asked for; undefined and false mean: not yet
- * @param seconds after which it counts as failed
- * @throws {Error} it did not come to hold; with what was waited for
+ * Waits until something is true, by checking again and again.
+ * @param look the check; undefined and false mean: not yet
+ * @param seconds seconds after which it has failed
+ * @throws {Error} it did not become true; with the name of the check
  */
 export async function until<T>(
 	what: string,
@@ -15,5 +15,5 @@ export async function until<T>(
 		if (found !== undefined && found !== false) return found;
 		await new Promise((resolve) => setTimeout(resolve, 100));
 	}
-	throw new Error(`Waited ${seconds} s in vain: ${what}`);
+	throw new Error(`Waited ${seconds} s without success: ${what}`);
 }

@@ -4,19 +4,19 @@ import { endWithUs } from './children';
 import type { N8n, Running } from './n8n';
 import { copyBuild, PROJECT } from './package';
 
-/** The environment in which n8n loads a package again after its files have changed. */
+/** The environment that makes n8n load a package again after its files have changed. */
 export const RELOADING = { N8N_DEV_RELOAD: 'true' };
 
 const GULP = join(PROJECT, 'node_modules', 'gulp', 'bin', 'gulp.js');
 
-/** The lines in which n8n says that it loads a package again, or why it cannot. */
+/** The log lines of n8n for a package that it loads again, or cannot load. */
 const RELOAD_LINES = /^.*hot reload.*$/gim;
 
 /**
- * Builds the package after each change of a source, and copies it into a running n8n. That n8n was
- * started with {@link RELOADING}: it loads the package again by itself.
- * @param say told what is going on, a line each
- * @returns what ends it
+ * Builds the package after each change of a source, and copies it into a running n8n. n8n was
+ * started with {@link RELOADING} and loads the package again.
+ * @param say called with each line of progress
+ * @returns a function that ends it
  */
 export function watchPackage(
 	n8n: N8n,
@@ -34,7 +34,7 @@ export function watchPackage(
 				if (files.length > 0) say(`Copied into n8n: ${files.join(', ')}`);
 			})
 			.catch((error: unknown) => say(`Not copied: ${(error as Error).message}`))
-			// The builder waits for this before it builds again.
+			// The builder waits for this before the next build.
 			.finally(() => builder.connected && builder.send('copied'));
 	});
 	builder.once('exit', (code, signal) => {

@@ -1,8 +1,8 @@
 import { until } from './until';
 
 /**
- * A request to an address that n8n serves a moment after its workflow was switched on: until then
- * n8n answers by 404, and nothing is run.
+ * Sends a request to a webhook. n8n serves it a moment after the workflow was activated. Until then
+ * n8n answers with 404 and runs nothing.
  * @param url whole
  */
 export async function served(url: string, init?: RequestInit): Promise<Response> {
@@ -12,7 +12,7 @@ export async function served(url: string, init?: RequestInit): Promise<Response>
 	});
 }
 
-/** A POST of JSON to an address that n8n serves, as the world outside calls it. */
+/** Sends JSON to a webhook by POST. */
 export async function posted(url: string, body: object): Promise<Response> {
 	return await served(url, {
 		method: 'POST',
@@ -21,19 +21,19 @@ export async function posted(url: string, body: object): Promise<Response> {
 	});
 }
 
-/** What n8n streamed to its caller. */
+/** A stream of n8n, as its caller saw it. */
 export interface Streamed {
-	/** In n8n's words for them: `begin`, `item`, `end`, `error`. */
+	/** Types of events: `begin`, `item`, `end`, `error`. */
 	events: Array<{ type: string; content?: string }>;
 	/** The contents of all items. */
 	text: string;
-	/** Pieces in which it arrived. */
+	/** Number of pieces in which it arrived. */
 	pieces: number;
 	/** Milliseconds between the first piece and the last. */
 	span: number;
 }
 
-/** Reads a streamed answer to its end, and when each piece of it came. */
+/** Reads a streamed answer to its end, with the time of each piece. */
 export async function streamed({ body }: Response): Promise<Streamed> {
 	const pieces: Array<{ at: number; text: string }> = [];
 	for await (const piece of body ?? []) {

@@ -8,7 +8,7 @@ type Connections = Record<
 
 const AT: [number, number] = [0, 0];
 
-/** The node that starts a workflow by hand, and from the command line. */
+/** The node that starts a workflow manually, and from the command line. */
 export const MANUAL: Node = {
 	name: 'By Hand',
 	type: 'n8n-nodes-base.manualTrigger',
@@ -17,7 +17,7 @@ export const MANUAL: Node = {
 	position: AT,
 };
 
-/** A node that writes each item's file into a folder, under the file's own name. */
+/** A node that writes the file of each item into a folder, under the file's own name. */
 export function saved(name: string, folder: string): Node {
 	return {
 		name,
@@ -33,7 +33,7 @@ export function saved(name: string, folder: string): Node {
 	};
 }
 
-/** A node of ours. */
+/** One of our nodes. */
 export function ours(
 	name: string,
 	type: 'modelAccess' | 'modelAccessImage',
@@ -50,7 +50,7 @@ export function ours(
 	};
 }
 
-/** An image for a prompt, as a person sets up the node. */
+/** Image → Generate with a prompt, as a user configures it. */
 export function image(
 	name: string,
 	prompt: string,
@@ -65,10 +65,10 @@ export function image(
 	);
 }
 
-/** What a model picker holds after an ID was typed in. */
+/** The value of a model picker after the user entered an ID. */
 export const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 
-/** A chat model of ours, which serves an agent or a chain. */
+/** Our chat model, connected to an agent or a chain. */
 export function chatModel(
 	name: string,
 	position: Node['position'],
@@ -83,10 +83,10 @@ export function chatModel(
 	};
 }
 
-/** What the connections of a node are that serves another, such as a model of an agent. */
+/** The connections of a sub-node, such as a model of an agent. */
 export const serves = (node: string, type: string) => ({ [type]: [[{ node, type, index: 0 }]] });
 
-/** Connections that lead from each node to the one after it. */
+/** Connections from each node to the next one. */
 function chain(names: string[]): Connections {
 	return Object.fromEntries(
 		names
@@ -118,7 +118,7 @@ export function inARow(
 	};
 }
 
-/** A workflow with a further node behind one that has none yet. */
+/** Adds a node behind a node without connections. */
 export function followed(workflow: WorkflowFile, after: string, node: Node): WorkflowFile {
 	return {
 		...workflow,
@@ -140,8 +140,8 @@ export function webhook(name: string, path: string, parameters: Record<string, u
 }
 
 /**
- * A node that answers a webhook with the first item's file. The Webhook node's own "First Entry
- * Binary" sends JSON in its place where n8n keeps binary data in memory.
+ * A node that answers a webhook with the first item's file. If n8n keeps binary data in memory, the
+ * Webhook node's own "First Entry Binary" sends JSON instead.
  */
 export function respondedWithFile(name: string): Node {
 	return {

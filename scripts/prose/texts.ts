@@ -15,7 +15,7 @@ export interface Text {
 
 const root = join(__dirname, '..', '..');
 
-/** Where texts stand. The texts of tests are titles and data, which nobody translates. */
+/** Where texts are. Tests are left out: their texts are titles and data. */
 const SOURCES = ['credentials', 'nodes', 'gateway', 'bench', 'scripts'];
 const DOCUMENTS = ['.', 'docs', 'examples', 'bench', 'gateway'];
 
@@ -101,7 +101,7 @@ export function textsOfScript(file: string, source: string): Text[] {
 	return texts.sort((a, b) => a.line - b.line);
 }
 
-/** What a string or a template says, line by line. */
+/** The lines of a string or a template. */
 function linesOf(node: ts.Node): string[] {
 	const { parent } = node;
 	if (parent && (ts.isImportDeclaration(parent) || ts.isLiteralTypeNode(parent))) return [];
@@ -125,16 +125,17 @@ function commentsOf(source: string): Array<{ at: number; text: string }> {
 		ts.LanguageVariant.Standard,
 		source,
 	);
-	const found: Array<{ at: number; end: number; text: string }> = [];
+	/** `end` is absent for block comments, which no line continues. */
+	const found: Array<{ at: number; end?: number; text: string }> = [];
 	for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
 		const [at, raw] = [scanner.getTokenStart(), scanner.getTokenText()];
 		if (kind === ts.SyntaxKind.MultiLineCommentTrivia) {
-			found.push(...blockComment(raw).map((text) => ({ at, end: at + raw.length, text })));
+			found.push(...blockComment(raw).map(({ offset, text }) => ({ at: at + offset, text })));
 		}
 		if (kind !== ts.SyntaxKind.SingleLineCommentTrivia) continue;
 		const text = raw.replace(/^\/\/\s?/, '');
 		const last = found.at(-1);
-		const joins = last !== undefined && /^\n\s*$/.test(source.slice(last.end, at));
+		const joins = last?.end !== undefined && /^\n\s*$/.test(source.slice(last.end, at));
 		if (joins) Object.assign(last, { end: at + raw.length, text: `${last.text} ${text}` });
 		else found.push({ at, end: at + raw.length, text });
 	}
@@ -143,15 +144,24 @@ function commentsOf(source: string): Array<{ at: number; text: string }> {
 		.filter(({ text }) => !/^(eslint|@ts-|prettier|Stryker)/.test(text));
 }
 
-/** A block comment: what it says, and each of its tags. */
-function blockComment(raw: string): string[] {
-	const text = raw.replace(/^\/\*+|\*+\/$/g, '').replace(/^[ \t]*\* ?/gm, '');
-	return text
-		.split(/^(?=@\w+)/m)
-		.map((part) => part.replace(/^@(param|throws|returns|see)\s*(\{[^}]*\}|\w+(?=\s))?/, ''))
-		.map((part) => part.trim())
-		.filter((part) => part !== '');
+/** The paragraphs, list items and tags of a block comment, each with the offset of its line. */
+function blockComment(raw: string): Array<{ offset: number; text: string }> {
+	const lines = raw.split('\n');
+	const offsetOf = (line: number) => lines.slice(0, line).join('\n').length;
+	const content = raw.replace(/^\/\*+[ \t]?|\*+\/$/g, '').replace(/^[ \t]*\* ?/gm, '');
+	let start = 0;
+	return content.split(/^(?=@\w)/m).flatMap((part) => {
+		const first = start;
+		start += part.split('\n').length - 1;
+		return textsOfDocument('', part.replace(TAG, '').replace(/\{@link [^}]*\}/g, '`…`'))
+			.filter(({ text }) => text !== '')
+			.map(({ line, text }) => ({ offset: offsetOf(first + line - 1) + 1, text }));
+	});
 }
+
+/** A tag with the type, the name or the error class behind it. */
+const TAG =
+	/^@\w+[ \t]*(\{[^}]*\}[ \t]*)?((?<=^@param[ \t]+)[\w.[\]]+|(?<=^@throws[ \t]+)[A-Z]\w+)?/;
 
 function textsOfCodex(file: string, source: string): Text[] {
 	const { alias = [] } = JSON.parse(source) as { alias?: string[] };

@@ -53,13 +53,13 @@ describe('A fault from which clients recover changes the reply', () => {
 	test.each`
 		name                                          | endpoint       | seen
 		${'gzip'}                                     | ${'models'}    | ${({ bytes }: Answer) => ({ headers: { 'content-encoding': 'gzip' }, bytes: gzipSync(bytes) })}
-		${'an encoding that nobody knows'}            | ${'models'}    | ${headers('content-encoding', 'x-rot13')}
+		${'an unknown encoding'}                      | ${'models'}    | ${headers('content-encoding', 'x-rot13')}
 		${'the content type of a web page'}           | ${'models'}    | ${headers('content-type', 'text/html')}
 		${'the content type of a file'}               | ${'models'}    | ${headers('content-type', 'application/octet-stream')}
 		${'each header twice'}                        | ${'models'}    | ${headers('content-type', ['application/json; charset=utf-8', 'application/json; charset=utf-8 again'])}
 		${'no headers'}                               | ${'models'}    | ${({ headers: own }: Answer) => ({ headers: expect.not.objectContaining(own) as object })}
 		${'a byte order mark'}                        | ${'models'}    | ${({ text }: Answer) => ({ text: `\ufeff${text}` })}
-		${'fields that nobody knows'}                 | ${'models'}    | ${body(/^{"x_new":{/)}
+		${'unknown fields'}                           | ${'models'}    | ${body(/^{"x_new":{/)}
 		${'prototype keys'}                           | ${'models'}    | ${body(/^{"constructor":{"__proto__":/)}
 		${'a field of 500 levels'}                    | ${'models'}    | ${body(/^{"x_deep":\[{500}\]{500}/)}
 		${'a field that comes twice'}                 | ${'models'}    | ${body(/^{"object":"first","object":"list"/)}

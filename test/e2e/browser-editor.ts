@@ -150,6 +150,25 @@ export class Editor {
 		await this.at('node-parameters').getByText(preview).first().waitFor();
 	}
 
+	/** Those of the names that label a field of the open node, in the order of the panel. */
+	async fieldNames(names: string[]): Promise<string[]> {
+		const labels = await this.at('node-parameters').locator('label').allInnerTexts();
+		// Below the name stand the switches of the field.
+		const first = labels.map((label) => label.trim().split('\n')[0]?.trim() ?? '');
+		return first.filter((label) => names.includes(label));
+	}
+
+	/** What a collection of the open node offers, by its place among the collections. */
+	async offered(place: number): Promise<string[]> {
+		await this.at('node-parameters').getByPlaceholder('Add option').nth(place).click();
+		const visible = this.page.locator('.el-select-dropdown__item').locator('visible=true');
+		await visible.first().waitFor();
+		const names = await visible.allInnerTexts();
+		await this.page.keyboard.press('Escape');
+		await visible.first().waitFor({ state: 'hidden' });
+		return names.map((name) => name.trim());
+	}
+
 	/** Opens the model picker, and searches it. */
 	async models(text?: string): Promise<Locator> {
 		const search = this.at('rlc-search');

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { runCommand } from '../../scripts/n8n/command';
@@ -21,6 +21,8 @@ interface Session {
 
 const started: ChildProcess[] = [];
 afterAll(() => started.forEach((child) => child.kill('SIGKILL')));
+
+const readme = async () => await readFile(join(PROJECT, 'README.md'), 'utf8');
 
 /** Runs `npm run n8n` as a person does, until it is ready. */
 async function start(words: string[]): Promise<Session> {
@@ -79,6 +81,10 @@ test('npm run n8n: a login, the examples, a folder for files and a credential th
 	const words = ['--name', 'command', '--port', String(port)];
 	const first = await start([...words, '--fresh']);
 	expect(first.told('n8n')).toBe(`http://127.0.0.1:${port}`);
+	const [, shown = ''] = /^npm run n8n\n```[^]*?```text\n([^]*?)```/m.exec(await readme()) ?? [];
+	const labels = [...shown.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)].map(([, label]) => label!);
+	expect(labels.length).toBeGreaterThan(5);
+	expect(labels.filter((label) => first.told(label) === '')).toEqual([]);
 	const owner = { email: first.told('E-mail'), password: first.told('Password') };
 	const rest = await Rest.signIn(first.told('n8n'), owner);
 	const workflows = await rest.call<Array<{ id: string }>>('GET', '/workflows');

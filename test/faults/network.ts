@@ -103,7 +103,7 @@ const connectionRows = rowsFor('Connections', CONNECTION_FAULTS, {
 	'headers, then closed': lostInBody(lostInStream()),
 	'half a body, then closed': lostInBody(lostInStream(HALF)),
 	// As HTTP has it such a reply is whole. A picture's file tells that it is not.
-	'half a body of a length that nobody named': cutOff(HALF),
+	'half a body without a Content-Length': cutOff(HALF),
 	'half a body in chunks, then closed': lostInBody(lostInStream(HALF)),
 	'a whole reply, then closed': right,
 	// A stream is over when its last event is here.
@@ -175,7 +175,7 @@ const headerRows = rowsFor('Headers and encodings', HEADER_FAULTS, {
 	'gzip that is broken': undecodable,
 	'gzip that is none': undecodable,
 	'gzip that is cut off': cutOff(),
-	'an encoding that nobody knows': right,
+	'an unknown encoding': right,
 	'the content type of a web page': right,
 	'the content type of a file': right,
 	'each header twice': right,

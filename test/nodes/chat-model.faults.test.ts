@@ -133,6 +133,16 @@ describe('a stream', () => {
 
 test.each<[string, RegExp, IDataObject, access?: object]>([
 	['no model', /^Model is empty$/, { model: { __rl: true, mode: 'list', value: '' } }],
+	[
+		'an expression without a result',
+		/^The expression in Model gave nothing$/,
+		{ model: { __rl: true, mode: 'id', value: '={{ $json.model }}' } },
+	],
+	[
+		'an expression of blanks',
+		/^The expression in Model gave nothing$/,
+		{ model: { __rl: true, mode: 'id', value: '={{ "  " }}' } },
+	],
 	['a word', /^Temperature is not a number$/, { options: { temperature: 'hot' } }],
 	['no time', /^Timeout is 0$/, { options: { timeout: 0 } }],
 	['a fraction', /^Max Retries is not a whole number$/, { options: { maxRetries: 1.5 } }],

@@ -159,6 +159,13 @@ describe.each(nodes)('the node %s', (name, node) => {
 			({ description: says = '' }) => /[.!?] /.test(says) === says.endsWith('.'),
 		],
 		[
+			'is explained in sentences of at most 20 words',
+			({ description: says = '', hint = '' }) =>
+				[says, hint]
+					.flatMap((words) => words.split('. '))
+					.every((sentence) => sentence.split(' ').length <= 20),
+		],
+		[
 			'has no blank around its words, and no part left out',
 			({ description: says = '' }) => says === says.trim() && !says.includes('undefined'),
 		],
@@ -195,9 +202,10 @@ test('the chat model has its options from Response → Create, with the same wor
 	const own = ['responseFormat'];
 	for (const collection of ['options', 'advanced']) {
 		const optionsOf = (fields: INodeProperties[]) =>
-			choicesOf(fields.find(({ name }) => name === collection)!).map(
-				({ displayOptions: _where, ...option }) => option,
-			);
+			choicesOf(fields.find(({ name }) => name === collection)!).map((option) => ({
+				...option,
+				displayOptions: undefined,
+			}));
 		const shared = optionsOf(properties).filter(({ name }) => !own.includes(name));
 		expect(shared.length).toBeGreaterThan(5);
 		expect(optionsOf(create.properties)).toEqual(expect.arrayContaining(shared));

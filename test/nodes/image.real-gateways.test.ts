@@ -138,7 +138,7 @@ describe('What a gateway says of an image', () => {
 	test('is all there with Simplify off, fields that nobody knows and request IDs included', async () => {
 		harness.gateway.settings.intercept = ({ route, reply }) => {
 			if (reply && route === 'task') {
-				reply.body = String(reply.body).replace('"object"', '"colour":"blue","object"');
+				reply.body = String(reply.body).replace('"object"', '"color":"blue","object"');
 			}
 			return undefined;
 		};
@@ -146,7 +146,7 @@ describe('What a gateway says of an image', () => {
 		const { requests, tasks } = harness.gateway;
 		expect(json).toMatchObject({
 			task_id: tasks[0]?.id,
-			colour: 'blue',
+			color: 'blue',
 			http_status: 200,
 			created_at: tasks[0]!.createdAt / 1000,
 			expires_at: tasks[0]!.expiresAt / 1000,

@@ -188,12 +188,8 @@ test('Task → Wait waits for several tasks side by side, not for one that is do
 	const tasks = [];
 	for (const prompt of ['19', '13', '1']) tasks.push((await submitted(harness, { prompt })).id);
 	await harness.time.advance(10_000);
-	const run = await harness.image(
-		waitForTask('={{ $json.id }}', { options: { downloadImages: false } }),
-		{
-			items: itemsOf(...tasks.map((id) => ({ id }))),
-		},
-	);
+	const given = waitForTask('={{ $json.id }}', { options: { downloadImages: false } });
+	const run = await harness.image(given, { items: itemsOf(...tasks.map((id) => ({ id }))) });
 
 	expect(run.items.map(({ json }) => json.task_id)).toEqual(tasks);
 	expect(run.items.map(({ binary }) => binary)).toEqual([undefined, undefined, undefined]);

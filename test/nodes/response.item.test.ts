@@ -4,6 +4,7 @@ import { SupplyDataContext } from 'n8n-core';
 import type { IDataObject, INode, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { sizeOf } from '../../gateway';
+import createPreview from '../../nodes/ModelAccess/__schema__/v1.0.0/response/create.json';
 import { prepareNode, readBinary } from '../../scripts/engine/index';
 import {
 	byId,
@@ -33,6 +34,8 @@ describe('The item of a response', () => {
 			request_id: harness.gateway.requests[0]?.id,
 		};
 		expect(items).toEqual([{ json, pairedItem: { item: 0 } }]);
+		const { properties } = createPreview;
+		expect(Object.keys(items[0]!.json)).toEqual(Object.keys(properties));
 	});
 
 	test('is the gateway’s object to the letter where Simplify is off', async () => {

@@ -54,8 +54,12 @@ describe.each(operations)('what the page of $name says', ({ name, short, fields 
 	const { page, shared = name } = PLACES[name]!;
 	const all = read(page);
 	const text = [...new Set([name, shared])].map((each) => section(page, each)).join('\n');
-	const own = fields.filter(
+	const shown = fields.filter(
 		({ type, displayName }) => type !== 'notice' && !COLLECTIONS.includes(displayName),
+	);
+	const tools = shown.filter(({ type }) => type === 'collection');
+	const own = shown.flatMap((field) =>
+		field.type === 'fixedCollection' ? [field, ...inner(field)] : [field],
 	);
 
 	test('explains every field, its default and its choices', () => {
@@ -66,10 +70,13 @@ describe.each(operations)('what the page of $name says', ({ name, short, fields 
 			if (wanted !== undefined) expect(found.map((row) => row.Default)).toContain(wanted);
 			for (const choice of choices(field)) expect(text).toContain(choice);
 		}
-		for (const field of own.flatMap(inner).flatMap((each) => [each, ...inner(each)])) {
+		for (const field of tools.flatMap(inner).flatMap((each) => [each, ...inner(each)])) {
 			expect(all).toContain(`**${field.displayName}**`);
 			for (const choice of choices(field)) expect(all).toContain(choice);
 		}
+		const known = [...fields, ...own].map(({ displayName }) => displayName);
+		const said = rows(text).flatMap(({ Field: field }) => (field ? [plain(field)] : []));
+		expect(said.filter((field) => !known.includes(field))).toEqual([]);
 	});
 
 	test.each(COLLECTIONS)('explains every entry of %s and no other', (collection) => {

@@ -32,7 +32,7 @@ const tidy = (json: unknown) =>
 		),
 	) as IDataObject;
 
-/** What a response gives is told by its request, but for IDs. */
+/** What a response gives is told by its request, but for IDs; its fields come in this order. */
 async function expectResponse(
 	given: IDataObject,
 	shown: IDataObject | undefined,
@@ -41,6 +41,7 @@ async function expectResponse(
 	const run = await harness.text(createResponse(given), items && { items });
 	expect(tidy(run.items[0]?.json)).toEqual(tidy(shown));
 	expect(run.items[0]?.json.usage).toMatchObject(shown?.usage as IDataObject);
+	expect(Object.keys(shown ?? {})).toEqual(Object.keys(run.items[0]?.json ?? {}));
 }
 
 /** Without the IDs, addresses and times of an image, and the size of its file. */
@@ -101,8 +102,8 @@ const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 	'docs/responses.md#Messages': async ([conversation, picture, ...others]) => {
 		expect(others).toEqual([]);
 		const message = rows(section('docs/responses.md', 'Messages'))
-			.filter((row) => row.Content === 'Text')
-			.map((row) => ({ role: row.Role!.toLowerCase(), type: 'text', text: row.Text }));
+			.filter((row) => row.Type === 'Text')
+			.map((row) => ({ role: row.Role!.toLowerCase(), type: 'text', text: row.Prompt }));
 		expect(message).toHaveLength(4);
 		await expectResponse({ inputType: 'messages', messages: { message } }, conversation);
 		const seen = [{ role: 'user', type: 'image', text: 'What is in this picture?' }];

@@ -68,7 +68,7 @@ test.each([
 		'--status-words needs STATE=WORD, several separated by commas',
 	],
 	[['--image-size', '64'], '--image-size needs a size such as 64x48'],
-	[['--profile', 'ideal'], 'There is no profile "ideal"; see --help'],
+	[['--profile', 'ideal'], 'Unknown profile "ideal"; see --help'],
 	[['--share', '2'], '--share needs a number from 0 to 1'],
 ])('the command line %j is refused: %s', (words, message) => {
 	expect(() => readGatewayWishes(words)).toThrow(message);

@@ -98,9 +98,9 @@ describe('what has to name them', () => {
 		for (const name of ['credential', ...Object.values(PAGES)]) {
 			expect(texts.has(`docs/${name}.md`)).toBe(true);
 		}
-		const codexes = filesLike(/^nodes\/.*\.node\.json$/);
-		expect(codexes).toHaveLength(manifest.n8n.nodes.length);
-		for (const file of codexes) {
+		const codexFiles = filesLike(/^nodes\/.*\.node\.json$/);
+		expect(codexFiles).toHaveLength(manifest.n8n.nodes.length);
+		for (const file of codexFiles) {
 			const own = page(PAGES[path.basename(file, '.node.json')] ?? '');
 			const resources = {
 				primaryDocumentation: [{ url: own }],

@@ -5,6 +5,7 @@ import { AsyncQueue } from '../../nodes/LmChatModelAccess/async-queue';
 import type { Message, MessageContent } from '../../nodes/LmChatModelAccess/sdk';
 import { toToolChoice, toRequestTools } from '../../nodes/LmChatModelAccess/tools';
 import { refusalOf } from './api/arrange';
+import { message } from './api/recorded-streams';
 
 const text = (words: string): MessageContent => ({ type: 'text', text: words });
 const PNG = 'iVBORw0KGgo=';
@@ -14,12 +15,9 @@ const sealed = { ...thought, id: 'rs_2', encrypted_content: 'c2VhbGVk' };
 describe('a conversation becomes input items', () => {
 	const said = (role: Message['role'], ...content: MessageContent[]) => ({ role, content });
 	const itemsOf = (...messages: Message[]) => toInputItems(messages, true);
-	const call = (id: string, name: string, args: string) => ({
-		type: 'function_call',
-		call_id: id,
-		name,
-		arguments: args,
-	});
+	const call = (call_id: string, name: string, args: string) => {
+		return { type: 'function_call', call_id, name, arguments: args };
+	};
 
 	test('a text alone is a text; several parts stay in order; one without a word is left out', () => {
 		const items = itemsOf(
@@ -63,6 +61,17 @@ describe('a conversation becomes input items', () => {
 		expect(items).toEqual([{ role: 'user', content: [{ type, ...sent }] }]);
 	});
 
+	const PDF = Buffer.from('%PDF-1.7 and more').toString('base64');
+	const asText = { data: `data:text/plain;base64,${PDF}`, providerMetadata: { filename: 'a.txt' } };
+	test.each<[File, string]>([
+		[{ mediaType: 'application/octet-stream', data: PDF }, 'file.pdf'],
+		[asText, 'a.pdf'],
+		[{ mediaType: 'application/pdf', data: new Uint8Array([0xff, 0xd8, 0xff]) }, 'file.jpg'],
+	])('a file that an agent hands to the model is named by its bytes: %j', (file, filename) => {
+		const items = itemsOf(said('user', { type: 'file', ...file }));
+		expect(items).toMatchObject([{ content: [{ filename }] }]);
+	});
+
 	test('a part that is not known goes out as it is', () => {
 		const value = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } };
 		const items = itemsOf(said('user', { type: 'provider', value }));
@@ -95,6 +104,7 @@ describe('a conversation becomes input items', () => {
 
 	const image = { type: 'input_image', image_url: dataUrl };
 	const shown = [{ type: 'input_text', text: 'Here' }, image];
+	const lines = ['One', 'Two'].map((words) => ({ type: 'input_text', text: words }));
 
 	test.each<[string, unknown, unknown]>([
 		['a text', '9 degrees', '9 degrees'],
@@ -102,6 +112,7 @@ describe('a conversation becomes input items', () => {
 		['a list', [1, 2], '[1,2]'],
 		['nothing', undefined, ''],
 		['content with an image', [text('Here'), { type: 'file', ...picture }], shown],
+		['several texts', [text('One'), text('Two')], lines],
 	])('the result of a tool that is %s goes out with the ID of its call', (_name, value, output) => {
 		const result = said('tool', { type: 'tool-result', toolCallId: 'call_1', result: value });
 		expect(itemsOf(result)).toEqual([{ type: 'function_call_output', call_id: 'call_1', output }]);
@@ -115,11 +126,7 @@ describe('an answer', () => {
 			response: { id: 'resp_1', status: 'completed', output, ...more },
 			...{ json: {}, requestId: 'req_1' },
 		});
-	const says = (words: string) => ({
-		type: 'message',
-		role: 'assistant',
-		content: [{ type: 'output_text', text: words }],
-	});
+	const says = message;
 	const call = (given: object) => ({ type: 'function_call', name: 'weather', ...given });
 
 	test('has the text of all its messages, beside other items and the summaries among them', () => {
@@ -139,15 +146,13 @@ describe('an answer', () => {
 	test('has several calls, each with its ID and its arguments', () => {
 		const { calls, items, finishReason } = answer([
 			call({ id: 'fc_1', call_id: 'call_1', arguments: '{"city": "Bergen"}' }),
-			call({ call_id: 'call_2', arguments: '' }),
-			call({ id: 'fc_3', arguments: { city: 'Oslo' } }),
-			call({}),
+			call({ id: 'fc_2', arguments: { city: 'Oslo' } }),
+			...['', undefined, 'null', '""', ' ', '" "'].map((given) => call({ arguments: given })),
 		]);
 		expect(calls.map(({ toolCallId, input }) => [toolCallId, input])).toEqual([
 			['call_1', '{"city":"Bergen"}'],
-			['call_2', '{}'],
-			['fc_3', '{"city":"Oslo"}'],
-			['call_3', '{}'],
+			['fc_2', '{"city":"Oslo"}'],
+			...[2, 3, 4, 5, 6, 7].map((n) => [`call_${n}`, '{}']),
 		]);
 		expect(calls[0]).toMatchObject({ type: 'tool-call', toolName: 'weather' });
 		expect([items, finishReason]).toEqual([[], 'tool-calls']);
@@ -181,9 +186,9 @@ describe('an answer', () => {
 	const NO_OBJECTS = ['{"city":', '[1]', '"Bergen"'];
 	test.each(NO_OBJECTS)('calls nothing by arguments that are no object: %s', (given) => {
 		const output = [says('Wait'), call({ arguments: given })];
-		const { message, details } = refusalOf(() => answer(output));
+		const { message: told, details } = refusalOf(() => answer(output));
 		const fault = `arguments that are not a JSON object: ${given}`;
-		expect(message).toBe(`The model called weather with ${fault}`);
+		expect(told).toBe(`The model called weather with ${fault}`);
 		expect(details).toMatchObject({ charged: true, requestId: 'req_1', partialText: 'Wait' });
 		const incomplete_details = { reason: 'max_output_tokens' };
 		const cut = refusalOf(() => answer(output, { status: 'incomplete', incomplete_details }));
@@ -192,11 +197,8 @@ describe('an answer', () => {
 });
 
 describe('tools', () => {
-	const parameters = {
-		type: 'object' as const,
-		properties: { city: { type: 'string' as const } },
-		required: ['city'],
-	};
+	const properties = { city: { type: 'string' as const } };
+	const parameters = { type: 'object' as const, properties, required: ['city'] };
 	const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...parameters };
 	const tool = { type: 'function' as const, name: 'weather', inputSchema: schema };
 

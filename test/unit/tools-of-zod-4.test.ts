@@ -21,8 +21,7 @@ test('a tool with a schema of zod 4 has its parameters', () => {
 		days: z.number().int().min(1).max(7).optional(),
 		units: z.enum(['metric', 'imperial']).default('metric'),
 	});
-	const tool = { type: 'function', name: 'weather', inputSchema } as never;
-	expect(toRequestTools([tool])[0]?.parameters).toEqual({
+	expect(toRequestTools([tool(inputSchema)])[0]?.parameters).toEqual({
 		type: 'object',
 		properties: {
 			city: { type: 'string', description: 'Where' },
@@ -47,11 +46,8 @@ test.each<[string, z.ZodType]>([
 	['records', z.record(z.string(), z.number())],
 	['what is changed afterwards', z.string().transform(Number)],
 ])('a schema of zod 4 says what zod itself says: %s', (_name, schema) => {
-	const loose = (json: unknown) =>
-		JSON.stringify(json).replace(
-			/,"(pattern|additionalProperties)":("(\\.|[^"])*"|false|\{\})/g,
-			'',
-		);
+	const MORE = /,"(pattern|additionalProperties)":("(\\.|[^"])*"|false|\{\})/g;
+	const loose = (json: unknown) => JSON.stringify(json).replace(MORE, '');
 	const sorted = (json: unknown) => JSON.parse(loose(json)) as unknown;
 	const found = sorted(fromZod4(schema));
 	if (_name === 'numbers')
@@ -68,27 +64,18 @@ test('a schema of zod 4 that holds itself is written down once', () => {
 	expect(fromZod4(list)).toEqual({ type: 'array', items: {} });
 });
 
-test.each([
-	['zod 4', z.map(z.string(), z.string())],
-	['no kind', { _zod: { def: {} } }],
-])(
-	'a schema of %s that JSON cannot say is refused by the name of its tool',
-	(_name, inputSchema) => {
-		const tool = { type: 'function', name: 'weather', inputSchema } as never;
-		expect(() => toRequestTools([tool])).toThrow(
-			'Tool "weather" describes its parameters in a way',
-		);
-	},
-);
+const tool = (inputSchema: unknown) =>
+	({ type: 'function', name: 'weather', inputSchema }) as never;
+const UNREADABLE = 'Tool "weather" describes its parameters in a way';
+const NO_OBJECT = 'Tool "weather" has parameters that are not an object';
 
-test.each([
-	['a list', { type: 'array', items: { type: 'string' } }],
-	['zod’s list', z.array(z.string())],
-])('a tool whose parameters are %s is refused', (_name, inputSchema) => {
-	const tool = { type: 'function', name: 'weather', inputSchema } as never;
-	expect(() => toRequestTools([tool])).toThrow(
-		'Tool "weather" has parameters that are not an object',
-	);
+test.each<[string, unknown, string]>([
+	['a schema of zod 4 that JSON cannot say', z.map(z.string(), z.string()), UNREADABLE],
+	['a schema of no kind', { _zod: { def: {} } }, UNREADABLE],
+	['a list', { type: 'array', items: { type: 'string' } }, NO_OBJECT],
+	['zod’s list', z.array(z.string()), NO_OBJECT],
+])('a tool whose parameters are %s is refused by its name', (_name, inputSchema, says) => {
+	expect(() => toRequestTools([tool(inputSchema)])).toThrow(says);
 });
 
 const NUMBERS = { type: 'array', items: { type: 'number' } };

@@ -6,8 +6,8 @@ import type { CoreNodeOptions } from '.';
 type Row = IDataObject & { id: number };
 
 /**
- * "Data Table", version 1: insert, get all and delete rows of the tables that the run has, by name,
- * with conditions on equality.
+ * "Data Table", version 1: insert, get all and delete rows, by table name. Conditions check
+ * equality only.
  */
 export const dataTable = ({ tables = {} }: CoreNodeOptions): INodeType => ({
 	description: {

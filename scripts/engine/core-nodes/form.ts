@@ -1,7 +1,7 @@
 import { NodeOperationError } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 
-/** "n8n Form", version 1: an ending that hands over a file, which it has to find. */
+/** "n8n Form", version 1: the ending that returns a file of the item. */
 export const form: INodeType = {
 	description: {
 		displayName: 'n8n Form',

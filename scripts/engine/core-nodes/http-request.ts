@@ -5,7 +5,7 @@ interface ResponseOptions {
 	response?: { response?: { responseFormat?: string; outputPropertyName?: string } };
 }
 
-/** "HTTP Request", version 4.2: GET without credentials, the answer as a file. */
+/** "HTTP Request", version 4.2: GET without credentials, with a file as the response. */
 export const httpRequest: INodeType = {
 	description: {
 		displayName: 'HTTP Request',

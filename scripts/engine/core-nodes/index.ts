@@ -11,18 +11,18 @@ import { editFields } from './edit-fields';
 import { splitOut } from './split-out';
 import { trigger } from './triggers';
 
-/** What the stand-ins need from outside. */
+/** What the replacements need from the run. */
 export interface CoreNodeOptions {
-	/** The folder that "Read/Write Files from Disk" writes into, whatever folder its path names. */
+	/** The target folder of "Read/Write Files from Disk", whatever its path says. */
 	fileFolder?: string;
-	/** The rows of the data tables, by the tables' names; the run changes them. */
+	/** The rows of the data tables, by table name. The run changes them. */
 	tables?: Record<string, IDataObject[]>;
 }
 
 /**
- * Small stand-ins for the nodes of n8n-nodes-base that workflows around ours use; the package
- * itself is far too large to install for tests. Each does what the real one does in the modes named
- * in its file, and refuses the others.
+ * Small replacements for the nodes of n8n-nodes-base in the workflows of tests. The real package is
+ * far too large to install for tests. Each does what the real node does in the modes that its file
+ * names, and refuses others.
  */
 export const coreNodes = (options: CoreNodeOptions = {}): Record<string, INodeType> => ({
 	'n8n-nodes-base.manualTrigger': trigger('manualTrigger', 'Manual Trigger'),

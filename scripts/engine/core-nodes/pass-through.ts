@@ -1,6 +1,5 @@
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 
-/** "No Operation, do nothing". */
 export const noOp: INodeType = {
 	description: {
 		displayName: 'No Operation, do nothing',
@@ -18,7 +17,7 @@ export const noOp: INodeType = {
 	},
 };
 
-/** A note on the canvas; never connected, never executed. */
+/** A note on the canvas. It is never connected and never executed. */
 export const stickyNote: INodeType = {
 	description: {
 		displayName: 'Sticky Note',

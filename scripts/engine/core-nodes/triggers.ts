@@ -1,8 +1,8 @@
 import type { INodeType } from 'n8n-workflow';
 
 /**
- * A trigger that hands on the items that the run was started with, as n8n's own do once their event
- * has come: the engine passes its input through for every node with a `webhook` method.
+ * A trigger that passes on the items at the start of the run. n8n's triggers do so after their
+ * event: the engine passes the input through every node with a `webhook` method.
  */
 export const trigger = (name: string, displayName: string): INodeType => ({
 	description: {

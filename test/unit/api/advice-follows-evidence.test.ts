@@ -28,123 +28,85 @@ const advice = (said: Said, place: Place) =>
 /** What a provider refuses is in quoted-provider-errors.test.ts. */
 type OwnKind = Exclude<FindingKind, 'providerKey'>;
 
-/** Each as a gateway said it, word for word where it was recorded. */
-const CASES: Array<[OwnKind, Place, ...Said]> = [
-	['keyExpired', 'response', 403, 'API_KEY_EXPIRED', '', 'API key 已过期'],
-	['keyExpired', 'modelList', 401, '', '', 'The token has expired'],
-	['keyExpired', 'response', 401, 'expired_key', 'auth_error', 'Authentication Error'],
-	['quota', 'response', 429, 'insufficient_quota', 'insufficient_quota', 'API key 额度已用完'],
-	['quota', 'imageSubmit', 429, 'API_KEY_QUOTA_EXHAUSTED', '', 'API key 额度已用完'],
-	['quota', 'response', 429, 'USAGE_LIMIT_EXCEEDED', '', 'daily usage limit exceeded'],
-	['quota', 'response', 429, 'usage_limit_reached', '', 'The usage limit has been reached'],
-	['quota', 'response', 400, 'billing_hard_limit_reached', '', 'Billing hard limit'],
-	['quota', 'failedTask', 429, 'quota_exceeded', '', 'x'],
-	['quota', 'response', 400, '400', 'budget_exceeded', 'Budget has been exceeded!'],
-	['quota', 'response', 429, 'DAILY_LIMIT_EXCEEDED', 'rate_limit_error', 'x'],
-	['quota', 'response', 429, '', '', 'You exceeded your current quota, please check your plan'],
-	['quota', 'response', 403, '', '', 'quota exhausted'],
-	['keyDisabled', 'response', 401, 'API_KEY_DISABLED', '', 'API key is disabled'],
-	['keyDisabled', 'modelList', 401, 'USER_INACTIVE', '', 'User account is not active'],
-	['keyDisabled', 'response', 401, '', '', 'This key has been revoked'],
-	['keyInvalid', 'response', 401, 'INVALID_API_KEY', '', 'Invalid API key'],
-	['keyInvalid', 'modelList', 401, 'invalid_api_key', 'x', 'Incorrect API key provided: sk-1.'],
-	['keyInvalid', 'modelList', 401, '', 'authentication_error', 'Invalid API key'],
-	['keyInvalid', 'modelList', 400, '400', 'no_db_connection', 'No connected db.'],
-	['keyMissing', 'response', 401, 'API_KEY_REQUIRED', '', 'API key is required in Authorization'],
-	[
-		'noImages',
-		'imageSubmit',
-		403,
-		'permission_error',
-		'permission_error',
-		'Image generation is not enabled for this group',
-	],
-	['noImages', 'imageSubmit', 403, '', '', 'the API key’s group does not permit images'],
-	['address', 'response', 403, 'ACCESS_DENIED', '', 'Access denied. Your IP is 203.0.113.7'],
-	['address', 'modelList', 403, '', '', 'Your IP address 2001:db8::7 is not on the allowlist'],
-	['balance', 'response', 403, 'billing_error', 'billing_error', 'insufficient balance'],
-	['balance', 'failedTask', 403, '', 'billing_error', 'insufficient balance'],
-	['balance', 'imageSubmit', 403, 'INSUFFICIENT_BALANCE', '', 'Insufficient account balance'],
-	['balance', 'response', 403, 'insufficient_user_quota', 'new_api_error', '用户额度不足'],
-	['balance', 'response', 400, '', '', 'Your credit balance is too low to access the API'],
-	[
-		'model',
-		'failedTask',
-		404,
-		'',
-		'model_not_found',
-		'Model "gpt-image-2" is not supported by any configured account in this group',
-	],
-	['model', 'response', 404, 'model_not_found', 'x', 'The model `gpt-9` does not exist'],
-	['model', 'response', 503, 'model_not_found', 'new_api_error', 'No available channel'],
-	['model', 'response', 404, '', 'not_found_error', 'model: claude-9 not found'],
-	['model', 'response', 400, '', '', 'Invalid model name passed in model=gpt-9'],
-	['model', 'response', 403, '', '', 'This group is not allowed to use the model gpt-9'],
-	['model', 'response', 503, '', '', 'No available channel for model gpt-9 under group default'],
-	['noAccount', 'response', 503, '', '', 'No available accounts supporting model: gpt-9'],
-	['model', 'response', 401, '', 'key_model_access_denied', 'key not allowed to access model'],
-	[
-		'noImagesHere',
-		'imageSubmit',
-		404,
-		'not_found_error',
-		'not_found_error',
-		'Images API is not supported for this platform',
-	],
-	['noImageTasks', 'imageSubmit', 404, '', 'not_found', 'async image tasks are not enabled'],
-	[
-		'wrongModelKind',
-		'imageSubmit',
-		400,
-		'invalid_request_error',
-		'invalid_request_error',
-		'images endpoint requires an image model, got "gpt-5.4"',
-	],
-	[
-		'wrongModelKind',
-		'response',
-		404,
-		'',
-		'invalid_request_error',
-		'This model is only supported in v1/images/generations and not in v1/responses',
-	],
-	['wrongModelKind', 'response', 400, '', '', 'gpt-image-2 is not a text model'],
-	['moderation', 'failedTask', 400, 'moderation_blocked', 'provider_error', 'rejected'],
-	['moderation', 'failedTask', undefined, 'moderation_blocked', 'image_generation_user_error', ''],
-	[
-		'moderation',
-		'failedTask',
-		400,
-		'content_policy_violation',
-		'image_generation_user_error',
-		'word0 word1 word2',
-	],
-	['moderation', 'imageSubmit', 400, '', '', 'Your request was rejected by the safety system.'],
-	['moderation', 'response', 400, 'content_filter', '', 'x'],
-	['outage', 'response', 502, '', 'upstream_error', 'Upstream service temporarily unavailable'],
-	['outage', 'failedTask', 502, '', 'upstream_error', 'The model fell over'],
-	['outage', 'response', 503, '', 'api_error', 'Service temporarily unavailable'],
-	['noAccount', 'response', 529, '', 'overloaded_error', 'All available accounts exhausted'],
-	['noAccount', 'response', 429, 'server_error', '', 'All available accounts exhausted'],
-	['noAccount', 'failedTask', 503, '', 'api_error', 'No available compatible accounts'],
-	[
-		'continuation',
-		'response',
-		400,
-		'continuation_state_unavailable',
-		'invalid_request_error',
-		'This conversation can no longer be resumed because its upstream state is unavailable.',
-	],
-	['continuation', 'response', 400, 'previous_response_not_found', '', 'x'],
-	['continuation', 'response', 400, '', '', 'Unsupported parameter: previous_response_id'],
-	['path', 'response', 404, '', 'invalid_request_error', 'Invalid URL (POST /v1/v1/responses)'],
-	['path', 'modelList', 404, '', '', 'Not Found'],
-];
+/**
+ * Each as a gateway said it, word for word where it was recorded: what is found, the place, status,
+ * code and type (`-` for none), and the message behind them.
+ */
+const CASES = `
+	keyExpired response 403 API_KEY_EXPIRED - API key 已过期
+	keyExpired modelList 401 - - The token has expired
+	keyExpired response 401 expired_key auth_error Authentication Error
+	quota response 429 insufficient_quota insufficient_quota API key 额度已用完
+	quota imageSubmit 429 API_KEY_QUOTA_EXHAUSTED - API key 额度已用完
+	quota response 429 USAGE_LIMIT_EXCEEDED - daily usage limit exceeded
+	quota response 429 usage_limit_reached - The usage limit has been reached
+	quota response 400 billing_hard_limit_reached - Billing hard limit
+	quota failedTask 429 quota_exceeded - x
+	quota response 400 400 budget_exceeded Budget has been exceeded!
+	quota response 429 DAILY_LIMIT_EXCEEDED rate_limit_error x
+	quota response 429 - - You exceeded your current quota, please check your plan
+	quota response 403 - - quota exhausted
+	keyDisabled response 401 API_KEY_DISABLED - API key is disabled
+	keyDisabled modelList 401 USER_INACTIVE - User account is not active
+	keyDisabled response 401 - - This key has been revoked
+	keyInvalid response 401 INVALID_API_KEY - Invalid API key
+	keyInvalid modelList 401 invalid_api_key x Incorrect API key provided: sk-1.
+	keyInvalid modelList 401 - authentication_error Invalid API key
+	keyInvalid modelList 400 400 no_db_connection No connected db.
+	keyMissing response 401 API_KEY_REQUIRED - API key is required in Authorization
+	noImages imageSubmit 403 permission_error permission_error Image generation is not enabled
+	noImages imageSubmit 403 - - the API key’s group does not permit images
+	address response 403 ACCESS_DENIED - Access denied. Your IP is 203.0.113.7
+	address modelList 403 - - Your IP address 2001:db8::7 is not on the allowlist
+	balance response 403 billing_error billing_error insufficient balance
+	balance failedTask 403 - billing_error insufficient balance
+	balance imageSubmit 403 INSUFFICIENT_BALANCE - Insufficient account balance
+	balance response 403 insufficient_user_quota new_api_error 用户额度不足
+	balance response 400 - - Your credit balance is too low to access the API
+	model failedTask 404 - model_not_found Model "m" is not supported by any configured account
+	model response 404 model_not_found x The model \`gpt-9\` does not exist
+	model response 503 model_not_found new_api_error No available channel
+	model response 404 - not_found_error model: claude-9 not found
+	model response 400 - - Invalid model name passed in model=gpt-9
+	model response 403 - - This group is not allowed to use the model gpt-9
+	model response 503 - - No available channel for model gpt-9 under group default
+	noAccount response 503 - - No available accounts supporting model: gpt-9
+	model response 401 - key_model_access_denied key not allowed to access model
+	noImagesHere imageSubmit 404 not_found_error - Images API is not supported for this platform
+	noImageTasks imageSubmit 404 - not_found async image tasks are not enabled
+	wrongModelKind imageSubmit 400 - - images endpoint requires an image model, got "gpt-5.4"
+	wrongModelKind response 404 - - This model is only supported in v1/images/generations and not in
+	wrongModelKind response 400 - - gpt-image-2 is not a text model
+	moderation failedTask 400 moderation_blocked provider_error rejected
+	moderation failedTask - moderation_blocked image_generation_user_error
+	moderation failedTask 400 content_policy_violation image_generation_user_error word0 word1
+	moderation imageSubmit 400 - - Your request was rejected by the safety system.
+	moderation response 400 content_filter - x
+	outage response 502 - upstream_error Upstream service temporarily unavailable
+	outage failedTask 502 - upstream_error The model fell over
+	outage response 503 - api_error Service temporarily unavailable
+	noAccount response 529 - overloaded_error All available accounts exhausted
+	noAccount response 429 server_error - All available accounts exhausted
+	noAccount failedTask 503 - api_error No available compatible accounts
+	continuation response 400 continuation_state_unavailable - its upstream state is unavailable.
+	continuation response 400 previous_response_not_found - x
+	continuation response 400 - - Unsupported parameter: previous_response_id
+	path response 404 - invalid_request_error Invalid URL (POST /v1/v1/responses)
+	path modelList 404 - - Not Found
+`;
 
-test.each(CASES)('%s, at %s: HTTP %s, %j, %j, %j', (kind, place, ...said) => {
-	expect(adviseOn(evidence(said, place)).kind).toBe(kind);
-	expect(advice(said, place)).not.toBe('');
-});
+const given = (word = '-') => (word === '-' ? '' : word);
+
+function caseOf(line: string): [OwnKind, Place, ...Said] {
+	const [kind, place, status, code, type, ...words] = line.trim().split(' ');
+	const said: Said = [
+		Number(given(status)) || undefined,
+		given(code),
+		given(type),
+		words.join(' '),
+	];
+	return [kind as OwnKind, place as Place, ...said];
+}
 
 /** What each kind says to do, and what the evidence rules out. */
 const SAYS: Record<OwnKind, [says: RegExp, never: RegExp]> = {
@@ -167,12 +129,15 @@ const SAYS: Record<OwnKind, [says: RegExp, never: RegExp]> = {
 	path: [/Base URL.*\/v1/, /model|asynchronous/],
 };
 
-test.each(CASES)('the advice on %s, at %s, names no more than that: %s %s %s %s', (...one) => {
-	const [kind, place, ...said] = one;
-	const [says, never] = SAYS[kind];
-	expect(advice(said, place)).toMatch(says);
-	expect(advice(said, place)).not.toMatch(never);
-});
+test.each(CASES.trim().split('\n').map(caseOf))(
+	'the advice on %s, at %s, names that and no more: HTTP %s, %j, %j, %j',
+	(kind, place, ...said) => {
+		expect(adviseOn(evidence(said, place)).kind).toBe(kind);
+		const [says, never] = SAYS[kind];
+		expect(advice(said, place)).toMatch(says);
+		expect(advice(said, place)).not.toMatch(never);
+	},
+);
 
 test('the address that the gateway saw is named', () => {
 	expect(advice([403, 'ACCESS_DENIED', '', 'Your IP is 203.0.113.7'], 'response')).toBe(
@@ -182,12 +147,8 @@ test('the address that the gateway saw is named', () => {
 });
 
 test('a reader without the option Previous Response ID gets the advice without its name', () => {
-	const { advice: found } = adviseOn({
-		status: 400,
-		code: 'continuation_state_unavailable',
-		place: 'response',
-	});
-	expect(formatAdvice(found)).toBe(
+	const said: Said = [400, 'continuation_state_unavailable', '', ''];
+	expect(formatAdvice(adviseOn(evidence(said, 'response')).advice)).toBe(
 		'Send the whole conversation in place of the ID of an earlier response.',
 	);
 });
@@ -221,33 +182,35 @@ test.each<['text' | 'html', RegExp]>([
 	}
 });
 
-test('without a code the advice on 401 and 403 names the usual reasons', () => {
-	for (const said of ['', 'Forbidden', '拒绝']) {
-		expect(advice([401, '', '', said], 'response')).toMatch(
-			/incomplete, revoked, expired or disabled.*used up.*permission.*address/,
-		);
-		expect(advice([403, '', '', said], 'imageSubmit')).toMatch(
-			/expired, disabled or used up.*images.*balance.*address/,
-		);
-		expect(advice([403, '', '', said], 'response')).not.toContain('images');
+test.each<[number, Place, says: RegExp, never: RegExp]>([
+	[
+		401,
+		'response',
+		/incomplete, revoked, expired or disabled.*used up.*permission.*address/,
+		/images/,
+	],
+	[403, 'imageSubmit', /expired, disabled or used up.*images.*balance.*address/, /asynchronous/],
+	[403, 'response', /expired, disabled or used up.*balance.*address/, /images/],
+	[404, 'modelList', /Base URL/, /model|asynchronous/],
+	[404, 'response', /Base URL.*model/, /asynchronous/],
+	[404, 'imageSubmit', /Base URL.*model.*asynchronous/, /expired/],
+	[404, 'failedTask', /model/, /Base URL|asynchronous/],
+])('a %i without a known code names what can be wrong at its place: %s', (...row) => {
+	const [status, place, says, never] = row;
+	for (const said of ['', 'Forbidden', '拒绝', 'because']) {
+		expect(advice([status, '', '', said], place)).toMatch(says);
+		expect(advice([status, 'some_code', 'SOME', said], place)).not.toMatch(never);
 	}
 });
 
-test('a 404 without a code names what can be wrong at its place alone', () => {
-	const said: Said = [404, 'some_code', 'SOME', 'because'];
-	expect(advice(said, 'modelList')).not.toMatch(/model|asynchronous/);
-	expect(advice(said, 'response')).not.toContain('asynchronous');
-	expect(advice(said, 'imageSubmit')).toMatch(/Base URL.*model.*asynchronous/);
-	expect(advice(said, 'failedTask')).not.toMatch(/Base URL|asynchronous/);
-});
-
-test('a code decides before words, and words of another place do not count', () => {
-	expect(adviseOn(evidence([400, 'invalid_value', '', 'bad size'], 'imageSubmit')).kind).toBe(
-		undefined,
-	);
-	expect(adviseOn(evidence([400, '', '', 'content policy'], 'modelList')).kind).toBe(undefined);
-	const both: Said = [403, 'API_KEY_EXPIRED', '', 'insufficient balance'];
-	expect(adviseOn(evidence(both, 'response')).kind).toBe('keyExpired');
+const BOTH: Said = [403, 'API_KEY_EXPIRED', '', 'insufficient balance'];
+test.each<[Said, Place, FindingKind | undefined]>([
+	[[400, 'invalid_value', '', 'bad size'], 'imageSubmit', undefined],
+	[[400, '', '', 'content policy'], 'modelList', undefined],
+	[BOTH, 'response', 'keyExpired'],
+])('a code decides before words, and words of another place do not: %j at %s', (...row) => {
+	const [said, place, kind] = row;
+	expect(adviseOn(evidence(said, place)).kind).toBe(kind);
 });
 
 test.each(['', 'because', '\u0000', '已过期'])('every status has an advice: %j', (message) => {
@@ -257,19 +220,16 @@ test.each(['', 'because', '\u0000', '已过期'])('every status has an advice: %
 	}
 });
 
-test('an error’s one line has the status, the code and the words, each once', () => {
-	const title = 'The gateway does not permit this';
-	const message = 'API key 已过期';
-	const code = 'API_KEY_EXPIRED';
-	expect(describeError({ title, status: 403, code, message })).toBe(
-		'The gateway does not permit this (HTTP 403, API_KEY_EXPIRED): API key 已过期',
-	);
-	expect(describeError({ title, status: 403, message })).toBe(`${title} (HTTP 403): ${message}`);
-	expect(describeError({ title, code, message })).toBe(`${title} (${code}): ${message}`);
-	expect(describeError({ title, status: 403, code, message: code })).toBe(
-		`${title} (HTTP 403): ${code}`,
-	);
-	expect(describeError({ title, status: 403, code: '403' })).toBe(`${title} (HTTP 403)`);
-	expect(describeError({ title })).toBe(title);
-	expect(describeError({ title, code: 'c'.repeat(500) })).toBe(`${title} (${'c'.repeat(60)}…)`);
+const TITLE = 'The gateway does not permit this';
+const LONG = 'c'.repeat(500);
+test.each([
+	[{ status: 403, code: 'EXPIRED', message: '已过期' }, ' (HTTP 403, EXPIRED): 已过期'],
+	[{ status: 403, message: '已过期' }, ' (HTTP 403): 已过期'],
+	[{ code: 'EXPIRED', message: '已过期' }, ' (EXPIRED): 已过期'],
+	[{ status: 403, code: 'EXPIRED', message: 'EXPIRED' }, ' (HTTP 403): EXPIRED'],
+	[{ status: 403, code: '403' }, ' (HTTP 403)'],
+	[{}, ''],
+	[{ code: LONG }, ` (${LONG.slice(0, 60)}…)`],
+])('an error’s one line has the status, the code and the words, each once: %j', (said, rest) => {
+	expect(describeError({ title: TITLE, ...said })).toBe(TITLE + rest);
 });

@@ -54,34 +54,15 @@ describe('A stream ends', () => {
 		await Promise.reject(fault('lost'));
 	};
 
+	const HI = { text: 'Hi', output: [message('Hi')] };
+
 	test.each<[string, Parameters<typeof streaming>[0], object]>([
-		['is lost after a message', lost(whole), { text: 'Hi', output: [message('Hi')] }],
-		[
-			'is lost after a message without deltas',
-			lost(done(0, message('Hi'))),
-			{
-				text: 'Hi',
-				output: [message('Hi')],
-			},
-		],
-		[
-			'ends while a call is open',
-			[bytes(whole + added(1, call) + DONE)],
-			{
-				text: 'Hi',
-				output: [message('Hi')],
-			},
-		],
+		['is lost after a message', lost(whole), HI],
+		['is lost after a message without deltas', lost(done(0, message('Hi'))), HI],
+		['ends while a call is open', [bytes(whole + added(1, call) + DONE)], HI],
 		['ends after a call', [bytes(done(0, call) + DONE)], { output: [call] }],
 		['ends after a thought', [bytes(done(0, thought) + DONE)], { output: [thought] }],
-		[
-			'says that it failed',
-			[bytes(whole + event('error', { code: 'C' }))],
-			{
-				text: 'Hi',
-				output: [message('Hi')],
-			},
-		],
+		['says that it failed', [bytes(whole + event('error', { code: 'C' }))], HI],
 		['ends in the middle of a text', [bytes(delta('Hi') + DONE)], { text: 'Hi' }],
 	])('too early if it %s: the error has what is finished', async (_, chunks, expected) => {
 		const error = await streaming(chunks).failure();

@@ -1,43 +1,66 @@
 import fc from '../../support/fast-check';
+import { withExtension } from '../../../nodes/shared/api/file-name';
 import { makeFileName } from '../../../nodes/shared/api/images/file-name';
 
-const ONE = { taskId: 'task_1', index: 0, count: 1 };
-const THIRD = { taskId: 'task_1', index: 2, count: 3 };
+const ONE = { taskId: 'imgtask_4b1d9e6c', index: 0, count: 1 };
+const THIRD = { ...ONE, index: 2, count: 3 };
 
-describe('an image’s file is named', () => {
-	test.each([
-		['after the task where nothing is wanted', '', ONE, 'png', 'task_1.png'],
-		['after the task where only spaces are wanted', '  ', ONE, 'png', 'task_1.png'],
-		['after a task whose ID is no name', '', { ...ONE, taskId: 'a/b:c' }, 'png', 'a_b_c.png'],
-		['after the task and its index among several', '', THIRD, 'png', 'task_1-2.png'],
-		['as wanted', 'fox', ONE, 'png', 'fox.png'],
-		['as wanted, with the index among several', 'fox', THIRD, 'png', 'fox-2.png'],
-		['as wanted, the index where it is put', 'fox-{index}-red', THIRD, 'png', 'fox-2-red.png'],
-		['with the index of one image', 'fox-{index}', ONE, 'png', 'fox-0.png'],
-		['with the index twice', '{index}_{index}', THIRD, 'png', '2_2.png'],
-		['with the extension once', 'fox.png', ONE, 'png', 'fox.png'],
-		['with the extension in its case', 'fox.PNG', ONE, 'png', 'fox.PNG'],
-		['with another spelling of the type', 'fox.jpeg', ONE, 'jpg', 'fox.jpeg'],
-		['by its bytes, not by its extension', 'fox.png', ONE, 'jpg', 'fox.jpg'],
-		['by its bytes, not by its extension in capitals', 'fox.WEBP', ONE, 'gif', 'fox.gif'],
-		['with the index before the extension', 'fox.png', THIRD, 'png', 'fox-2.png'],
-		['with an index and an extension', '{index}.png', THIRD, 'webp', '2.webp'],
-		['with dots that are no extension', 'v1.2', ONE, 'png', 'v1.2.png'],
-		['with an extension of no image', 'archive.tar', ONE, 'png', 'archive.tar.png'],
-		['without spaces around', '  fox  ', ONE, 'png', 'fox.png'],
-		['with spaces inside', 'red fox', ONE, 'png', 'red fox.png'],
-		['in any script', '赤い狐', ONE, 'png', '赤い狐.png'],
-		['without folders', 'a/b\\c', ONE, 'png', 'a_b_c.png'],
-		['without a way up', '../../etc/passwd', ONE, 'png', '_.._etc_passwd.png'],
-		['without a drive', 'C:fox', ONE, 'png', 'C_fox.png'],
-		['without signs that a file system refuses', 'a<b>c"d|e?f*g', ONE, 'png', 'a_b_c_d_e_f_g.png'],
-		['without control characters', 'a\u0000b\nc', ONE, 'png', 'a_b_c.png'],
-		['so that it is not hidden', '.fox', ONE, 'png', 'fox.png'],
-		['image where only dots are left', '...', ONE, 'png', 'image.png'],
-		['image and index where only dots are left', '..', THIRD, 'png', 'image-2.png'],
-	])('%s: %j', (_, wanted, picture, extension, name) => {
-		expect(makeFileName(wanted, picture, extension)).toBe(name);
-	});
+test.each([
+	['after the task where nothing is wanted', '', ONE, 'png', 'imgtask_4b1d9e6c.png'],
+	['after the task where only spaces are wanted', '  ', ONE, 'png', 'imgtask_4b1d9e6c.png'],
+	['after a task whose ID is no name', '', { ...ONE, taskId: 'a/b:c' }, 'png', 'a_b_c.png'],
+	['after the task and its index among several', '', THIRD, 'png', 'imgtask_4b1d9e6c-2.png'],
+	['as wanted', 'fox', ONE, 'png', 'fox.png'],
+	['as wanted, whatever the prompt', 'fox', { ...ONE, prompt: 'A boat' }, 'png', 'fox.png'],
+	['as wanted, with the index among several', 'fox', THIRD, 'png', 'fox-2.png'],
+	['as wanted, the index where it is put', 'fox-{index}-red', THIRD, 'png', 'fox-2-red.png'],
+	['with the index of one image', 'fox-{index}', ONE, 'png', 'fox-0.png'],
+	['with the index twice', '{index}_{index}', THIRD, 'png', '2_2.png'],
+	['with the extension once', 'fox.png', ONE, 'png', 'fox.png'],
+	['with the extension in its case', 'fox.PNG', ONE, 'png', 'fox.PNG'],
+	['with another spelling of the type', 'fox.jpeg', ONE, 'jpg', 'fox.jpeg'],
+	['by its bytes, not by its extension', 'fox.png', ONE, 'jpg', 'fox.jpg'],
+	['by its bytes, not by its extension in capitals', 'fox.WEBP', ONE, 'gif', 'fox.gif'],
+	['with the index before the extension', 'fox.png', THIRD, 'png', 'fox-2.png'],
+	['with an index and an extension', '{index}.png', THIRD, 'webp', '2.webp'],
+	['with dots that are no extension', 'v1.2', ONE, 'png', 'v1.2.png'],
+	['with an extension of no image', 'archive.tar', ONE, 'png', 'archive.tar.png'],
+	['without spaces around, and with those inside', '  red fox  ', ONE, 'png', 'red fox.png'],
+	['in any script', '赤い狐', ONE, 'png', '赤い狐.png'],
+	['without folders', 'a/b\\c', ONE, 'png', 'a_b_c.png'],
+	['without a way up', '../../etc/passwd', ONE, 'png', '_.._etc_passwd.png'],
+	['without signs that no file may have', 'a<b>c"d|e?f*g:h', ONE, 'png', 'a_b_c_d_e_f_g_h.png'],
+	['without control characters', 'a\u0000b\nc', ONE, 'png', 'a_b_c.png'],
+	['so that it is not hidden', '.fox', ONE, 'png', 'fox.png'],
+	['image where only dots are left', '...', ONE, 'png', 'image.png'],
+	['image and index where only dots are left', '..', THIRD, 'png', 'image-2.png'],
+])('an image’s file is named %s: %j', (_, wanted, picture, extension, name) => {
+	expect(makeFileName(wanted, picture, extension)).toBe(name);
+});
+
+test.each([
+	['Brass desk lamp on a walnut table', 'brass-desk-lamp-on-a-walnut-table-9e6c.png'],
+	['  A "red" fox,\n(small)! ', 'a-red-fox-small-9e6c.png'],
+	['Don’t panic', 'dont-panic-9e6c.png'],
+	['Маяк в сумерках', 'маяк-в-сумерках-9e6c.png'],
+	['赤い狐、雪の中', '赤い狐-雪の中-9e6c.png'],
+	['Cafe\u0301 №7', 'café-7-9e6c.png'],
+	['हिन्दी में', 'हिन्दी-में-9e6c.png'],
+	['../../{index}.png', 'index-png-9e6c.png'],
+	// Whole words up to 40 characters; a longer first word is cut.
+	[
+		'one two three four five six seven 8 9 10 11',
+		'one-two-three-four-five-six-seven-8-9-10-9e6c.png',
+	],
+	['狐'.repeat(50), `${'狐'.repeat(40)}-9e6c.png`],
+	['𠮷'.repeat(50), `${'𠮷'.repeat(40)}-9e6c.png`],
+	['', 'imgtask_4b1d9e6c.png'],
+	[' … ', 'imgtask_4b1d9e6c.png'],
+	['🦊🦊', 'imgtask_4b1d9e6c.png'],
+])('where no name is wanted, the prompt %j names the file %s', (prompt, name) => {
+	expect(makeFileName('', { ...ONE, prompt }, 'png')).toBe(name);
+	const third = makeFileName('', { ...THIRD, prompt }, 'png');
+	expect(third).toBe(name.replace('.png', '-2.png'));
 });
 
 describe('whatever is wanted', () => {
@@ -48,19 +71,25 @@ describe('whatever is wanted', () => {
 		fc.array(pieces, { maxLength: 120 }).map((parts) => parts.join('')),
 	);
 	const extension = fc.constantFrom('png', 'jpg', 'webp', 'gif', 'svg');
+	const namesOf = (text: string, type: string) =>
+		[0, 1, 12].map((index) => makeFileName(text, { ...ONE, index, count: 13 }, type));
 
-	test('the name is one that every file system takes', () => {
+	test('each image has a name of its own that every file system takes', () => {
 		fc.assert(
-			fc.property(wanted, fc.nat(12), extension, (text, index, type) => {
-				const name = makeFileName(text, { taskId: 'task_1', index, count: 13 }, type);
-				// eslint-disable-next-line no-control-regex
-				expect(name).not.toMatch(/[\u0000-\u001f\u007f<>:"/\\|?*]/);
-				expect(name).not.toMatch(/^\./);
-				expect(name).toMatch(/.\.[a-z]{3,4}$/i);
-				expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+			fc.property(wanted, extension, (text, type) => {
+				const names = namesOf(text, type);
+				expect(new Set(names).size).toBe(3);
+				for (const name of names) {
+					// eslint-disable-next-line no-control-regex
+					expect(name).not.toMatch(/[\u0000-\u001f\u007f<>:"/\\|?*]/);
+					expect(name).not.toMatch(/^\./);
+					expect(name).toMatch(/.\.[a-z]{3,4}$/i);
+					expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+				}
 			}),
 			{ numRuns: 500 },
 		);
+		expect(new Set(namesOf(`${'x'.repeat(300)}{index}`, 'png')).size).toBe(3);
 	});
 
 	test('a character is kept or left out, never cut in two', () => {
@@ -70,16 +99,16 @@ describe('whatever is wanted', () => {
 			expect(name.length).toBeGreaterThan(50);
 		}
 	});
+});
 
-	test('several images have several names', () => {
-		const namesOf = (text: string, type: string) =>
-			[0, 1, 2].map((index) => makeFileName(text, { ...THIRD, index }, type));
-		fc.assert(
-			fc.property(wanted, extension, (text, type) => {
-				expect(new Set(namesOf(text, type)).size).toBe(3);
-			}),
-			{ numRuns: 500 },
-		);
-		expect(new Set(namesOf(`${'x'.repeat(300)}{index}`, 'png')).size).toBe(3);
-	});
+test.each([
+	['file', 'pdf', 'file.pdf'],
+	['scan.PNG', 'jpg', 'scan.jpg'],
+	['scan.jpeg', 'jpg', 'scan.jpeg'],
+	['scan.JPG', 'jpg', 'scan.JPG'],
+	['report.final', 'pdf', 'report.final.pdf'],
+	['v1.2', 'png', 'v1.2.png'],
+	['download.bin', 'pdf', 'download.pdf'],
+])('the file %s with the bytes of a %s is sent as %s', (name, extension, sent) => {
+	expect(withExtension(name, extension)).toBe(sent);
 });

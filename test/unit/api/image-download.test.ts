@@ -1,34 +1,26 @@
+import { PNG as png } from 'pngjs';
 import { downloadImage, type DownloadSettings } from '../../../nodes/shared/api/images/download';
 import { toDeadLink } from '../../../nodes/shared/api/images/download-failure';
 import { IMAGE_TYPE_BYTES } from '../../../nodes/shared/api/images/image-type';
 import { CanceledError, DownloadError } from '../../../nodes/shared/api/errors/errors';
 import { TransportFault, type FaultKind } from '../../../nodes/shared/api/http/transport';
 import { aborted, arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
-import { ScriptedStorage, type Stored } from './stored-images';
+import { ScriptedStorage, type Step, type Stored } from './stored-images';
 
 const SIGNED_URL = 'https://store.example:8443/bucket/1.png?X-Signature=s3cr3t&expires=1';
 
 /** A file that begins like a PNG and ends like none, which counts as whole. */
 const IMAGE = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(992, 7)]);
 
-const PNG = Buffer.from(
-	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
-	'base64',
-);
+const PNG = png.sync.write(new png({ width: 1, height: 1 }));
 
 /** What the storage host sends of an image, in these pieces. */
-const ok = (body: Array<Buffer | { pause: number } | TransportFault>, headers = {}): Stored => ({
-	status: 200,
-	headers,
-	body,
-});
+const ok = (body: Step[], headers = {}): Stored => ({ status: 200, headers, body });
 const of = (type: string) => ({ 'content-type': type });
 const sized = (length: number) => ({ 'content-length': String(length) });
 
-const WHOLE = ok([IMAGE.subarray(0, 300), IMAGE.subarray(300, 700), IMAGE.subarray(700)], {
-	...of('image/png'),
-	...sized(1000),
-});
+const PIECES = [IMAGE.subarray(0, 300), IMAGE.subarray(300, 700), IMAGE.subarray(700)];
+const WHOLE = ok(PIECES, { ...of('image/png'), ...sized(1000) });
 const redirect = (location?: string, status = 302): Stored => ({ status, headers: { location } });
 const unavailable = (after: string): Stored => ({ status: 503, headers: { 'retry-after': after } });
 
@@ -298,6 +290,23 @@ describe('What arrives is checked', () => {
 			expect(error.details).toMatchObject({ retryable: true });
 			expect(error.details.advice).toMatch(/switch Download Images off.*HTTP Request.*paid for/);
 		}
+	});
+
+	test.each<[encoding: string | undefined, length: number, says: string | undefined]>([
+		['gzip', 10, undefined],
+		['br', 9999, undefined],
+		['deflate', 10, undefined],
+		['zstd', 9999, undefined],
+		['gzip, br', 9999, undefined],
+		[undefined, 1100, '1000 of 1100'],
+		['', 1100, '1000 of 1100'],
+		['identity', 1100, '1000 of 1100'],
+		[' Identity ', 1100, '1000 of 1100'],
+	])('a length counts unless the file was packed: %j, %i', async (encoding, length, says) => {
+		const avif = Buffer.concat([Buffer.from('\0\0\0\x20ftypavif', 'latin1'), Buffer.alloc(988, 7)]);
+		const stored = ok([avif], { ...sized(length), 'content-encoding': encoding });
+		if (says) expect((await fail([stored])).error.message).toContain(`only ${says} bytes arrived`);
+		else expect((await download([stored])).got.size).toBe(1000);
 	});
 
 	test('a file with its end counts as whole, although the host announced more bytes', async () => {

@@ -38,3 +38,15 @@ test.each<[string, string, unknown[], field: string, problem: string, advice: st
 		expect(error.details.advice).toContain(advice);
 	}
 });
+
+test.each([
+	['1024 x 1536', '1024x1536'],
+	['1024×1536', '1024x1536'],
+	['1024 × 1536', '1024x1536'],
+	['1024X1536', '1024x1536'],
+	[' 1024x1536\n', '1024x1536'],
+	['Auto', 'auto'],
+])('the size %j is sent as %s, and nothing else changes', (size, sent) => {
+	const request = { ...OK, seed: 7 };
+	expect(checkImageRequest({ ...request, size })).toEqual({ ...request, size: sent });
+});

@@ -1,8 +1,16 @@
 import fc from '../../support/fast-check';
-import { bytes, completed, done, event, inChunks, message, outcome } from './recorded-streams';
+import {
+	BODY,
+	bytes,
+	completed,
+	done,
+	event,
+	inChunks,
+	message,
+	outcome,
+} from './recorded-streams';
 import recorded from './recorded-answers.json';
 import { createResponse } from '../../../nodes/shared/api/responses/response';
-import { BODY } from './recorded-streams';
 import { reply, succeed } from './arrange';
 
 // Mutated code is slow.
@@ -31,35 +39,29 @@ describe('No item of a stream overwrites another', () => {
 		item('added', { item: call(n, { arguments: '' }), ...more });
 	const ended = (n: number, more: object = {}) => item('done', { item: call(n), ...more });
 	const zero = { output_index: 0 };
+	const bothBegun = [begun(1, zero), begun(2, zero)];
+	const CALLS = [call(1), call(2)];
+	const THOUGHT_HI = [thought, message('Hi')];
 
 	test.each<[string, string[], object[]]>([
-		['calls without a number', [begun(1), begun(2), ended(1), ended(2)], [call(1), call(2)]],
-		[
-			'calls that all have the number 0',
-			[begun(1, zero), begun(2, zero), ended(2, zero), ended(1, zero)],
-			[call(1), call(2)],
-		],
+		['calls without a number', [begun(1), begun(2), ended(1), ended(2)], CALLS],
+		['calls that all have the number 0', [...bothBegun, ended(2, zero), ended(1, zero)], CALLS],
 		[
 			'arguments that name their call',
 			[
-				begun(1, zero),
-				begun(2, zero),
+				...bothBegun,
 				argumentsDelta('{"n"', { item_id: 'fc_1', ...zero }),
 				argumentsDelta('{"n":2}', { call_id: 'call_2', ...zero }),
 				argumentsDelta(':1}', { item_id: 'fc_1', ...zero }),
 			],
-			[call(1), call(2)],
+			CALLS,
 		],
 		[
 			'a text after what the model thought',
 			[item('added', { item: thought }), item('done', { item: thought }), text('Hi', zero)],
-			[thought, message('Hi')],
+			THOUGHT_HI,
 		],
-		[
-			'a text beside what the model thinks',
-			[item('added', { item: thought }), text('Hi')],
-			[thought, message('Hi')],
-		],
+		['a text beside a thought', [item('added', { item: thought }), text('Hi')], THOUGHT_HI],
 		[
 			'items that share one ID',
 			[
@@ -70,10 +72,7 @@ describe('No item of a stream overwrites another', () => {
 				text('Two', { item_id: 'm' }),
 				item('done', { item: { ...message('Two'), id: 'm' } }),
 			],
-			[
-				{ ...message('One'), id: 'm' },
-				{ ...message('Two'), id: 'm' },
-			],
+			['One', 'Two'].map((said) => ({ ...message(said), id: 'm' })),
 		],
 		[
 			'calls that share one ID',
@@ -97,36 +96,21 @@ describe('No item of a stream overwrites another', () => {
 });
 
 describe('What the final response does not carry, its events do', () => {
+	const LAST = done(1, call(1));
+	const three = [done(0, thought), LAST, done(2, message('Hi'))];
+	const B = done(1, message('B'));
+	const AB = [message('AB')];
+
 	test.each<[string, string[], unknown, object[]]>([
 		['a text', [text('Hello')], [message()], [message('Hello')]],
 		['a content', [text('Hello')], [{ ...message(), content: undefined }], [message('Hello')]],
 		['the end of a text', [text('Hello')], [message('Hel')], [message('Hello')]],
 		['the longer of two', [done(0, message('Hello'))], [message('Hi')], [message('Hello')]],
 		['arguments', [done(0, call(1))], [call(1, { arguments: '' })], [call(1)]],
-		[
-			'an item between others',
-			[done(0, thought), done(1, call(1)), done(2, message('Hi'))],
-			[thought, message('Hi')],
-			[thought, call(1), message('Hi')],
-		],
-		[
-			'the last item',
-			[done(0, message('Hi')), done(1, call(1))],
-			[message('Hi')],
-			[message('Hi'), call(1)],
-		],
-		[
-			'no text that it has in another item',
-			[done(0, message('A')), done(1, message('B'))],
-			[message('AB')],
-			[message('AB')],
-		],
-		[
-			'no call that was only begun',
-			[item('added', { item: call(1) })],
-			[message('A')],
-			[message('A')],
-		],
+		['an item between others', three, [thought, message('Hi')], [thought, call(1), message('Hi')]],
+		['the last item', [done(0, message('Hi')), LAST], [message('Hi')], [message('Hi'), call(1)]],
+		['no text that it has in another item', [done(0, message('A')), B], AB, AB],
+		['no call that was only begun', [item('added', { item: call(1) })], AB, AB],
 	])('%s', async (_, events, final, output) => {
 		const { json } = await outcome([bytes(events.join('') + completed({ output: final }))]);
 		expect(json.output).toEqual(output);
@@ -222,19 +206,15 @@ function lessened(given: Fields, how: Manner['ends'] | Manner['final']): Fields 
 	if (how === 'all') return given;
 	const less = without(given, ['content', 'summary', 'arguments']);
 	if (how === 'no content') return less;
-	const empty = {
-		message: { content: [] },
-		reasoning: { summary: [] },
-		function_call: { arguments: '' },
-	};
+	const [reasoning, function_call] = [{ summary: [] }, { arguments: '' }];
+	const empty = { message: { content: [] }, reasoning, function_call };
 	return { ...less, ...empty[given.type as keyof typeof empty] };
 }
 
 /** The events of one item. */
 function eventsOf(given: Fields, index: number, how: Manner, size: number): string[] {
-	const number = { right: { output_index: index }, zero: { output_index: 0 }, none: {} }[
-		how.numbers
-	];
+	const numbers = { right: { output_index: index }, zero: { output_index: 0 }, none: {} };
+	const number = numbers[how.numbers];
 	let events = 0;
 	const nameNow = () => (how.ids === 'changing' ? `other_${index}_${events++}` : given.id);
 	const withId = (fields: Fields) => ('id' in given ? { ...fields, id: nameNow() } : fields);
@@ -245,15 +225,9 @@ function eventsOf(given: Fields, index: number, how: Manner, size: number): stri
 		...(how.wholeInAdded && isCall && { arguments: given.arguments }),
 	};
 	const parts = (given.content ?? given.summary ?? []) as Fields[];
+	const ofCall = { name: 'function_call_arguments', field: 'arguments', at: {} };
 	const texts = isCall
-		? [
-				{
-					name: 'function_call_arguments',
-					field: 'arguments',
-					said: given.arguments as string,
-					at: {},
-				},
-			]
+		? [{ ...ofCall, said: given.arguments as string }]
 		: parts.map((one, at) => {
 				const [name, field] = TEXT_EVENTS[one.type as string]!;
 				const indexName = one.type === 'summary_text' ? 'summary_index' : 'content_index';

@@ -1,17 +1,24 @@
 import fc from '../../support/fast-check';
 import { simplifyResponse } from '../../../nodes/shared/api/responses/response-output';
 import { createResponse } from '../../../nodes/shared/api/responses/response';
+import type { Client } from '../../../nodes/shared/api/http/client';
 import { fail, reply, succeed } from './arrange';
 import { BODY, message } from './recorded-streams';
 import recorded from './recorded-answers.json';
 
 const asked = { ...BODY, text: { format: { type: 'json_object' } } };
 
-/** The simplified form of an answer with this output. */
-const simple = async (output: object[], body: typeof BODY = asked) =>
-	await succeed([reply(200, { id: 'r1', status: 'completed', output })], async (client) =>
-		simplifyResponse(await createResponse(client, body), body),
-	);
+type Given = Parameters<typeof reply>[1];
+
+/** The simplified form of an answer. */
+const simplified =
+	(body = asked) =>
+	async (client: Client) =>
+		simplifyResponse(await createResponse(client, body), body);
+
+const answer = (...output: object[]) => ({ id: 'r1', status: 'completed', output });
+const simple = async (given: Given, body: typeof BODY = asked) =>
+	(await succeed([reply(200, given)], simplified(body as typeof asked))).value;
 
 describe('JSON that was asked for is parsed', () => {
 	test.each([
@@ -23,14 +30,12 @@ describe('JSON that was asked for is parsed', () => {
 		['in a fence that does not end', '```json\n{"a":1}'],
 		['as it is', '{"a":1}'],
 	])('%s', async (_, text) => {
-		const { value } = await simple([message(text)]);
-		expect(value).toMatchObject({ text, parsed: { a: 1 } });
+		expect(await simple(answer(message(text)))).toMatchObject({ text, parsed: { a: 1 } });
 	});
 
 	test('in a fence that holds fences', async () => {
-		const inside = '{"code":"```js```"}';
-		const { value } = await simple([message(`\`\`\`json\n${inside}\n\`\`\``)]);
-		expect(value.parsed).toEqual(JSON.parse(inside));
+		const { parsed } = await simple(answer(message('```json\n{"code":"```js```"}\n```')));
+		expect(parsed).toEqual({ code: '```js```' });
 	});
 
 	test.each([
@@ -38,10 +43,7 @@ describe('JSON that was asked for is parsed', () => {
 		['a fence that is cut off', '```json\n{"a":'],
 		['a fence around words', '```\nsorry\n```'],
 	])('but not out of %s', async (_, text) => {
-		const body = { id: 'r1', status: 'completed', output: [message(text)] };
-		const { error } = await fail([reply(200, body)], async (client) =>
-			simplifyResponse(await createResponse(client, asked), asked),
-		);
+		const { error } = await fail([reply(200, answer(message(text)))], simplified());
 		expect(error.message).toMatch(/^The model’s answer is not JSON/);
 		expect(error.details.partialText).toBe(text);
 	});
@@ -49,10 +51,8 @@ describe('JSON that was asked for is parsed', () => {
 
 describe('The arguments of a call', () => {
 	const call = { type: 'function_call', call_id: 'c', name: 'f' };
-	const read = async (given: unknown) => {
-		const { value } = await simple([{ ...call, arguments: given }], BODY);
-		return value.tool_calls?.[0]?.arguments;
-	};
+	const read = async (given: unknown) =>
+		(await simple(answer({ ...call, arguments: given }), BODY)).tool_calls?.[0]?.arguments;
 
 	test.each<[string, unknown, unknown]>([
 		['are none if they are empty', '', {}],
@@ -72,23 +72,19 @@ describe('The arguments of a call', () => {
 
 	test('are what the model said whatever empty objects come first', async () => {
 		const objects = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });
+		const before = fc.array(fc.constantFrom('{}', '{ }', '{}\n'));
 		await fc.assert(
-			fc.asyncProperty(
-				objects,
-				fc.array(fc.constantFrom('{}', '{ }', '{}\n')),
-				async (given, first) => {
-					const expected: unknown = JSON.parse(JSON.stringify(given));
-					expect(await read(first.join('') + JSON.stringify(given))).toEqual(expected);
-				},
-			),
+			fc.asyncProperty(objects, before, async (given, first) => {
+				const said = JSON.stringify(given);
+				expect(await read(first.join('') + said)).toEqual(JSON.parse(said));
+			}),
 		);
 	});
 
 	test('as recorded: an empty object, then the arguments', async () => {
 		const body = JSON.parse(recorded['claude, plain: function call']) as object;
-		const { value } = await succeed([reply(200, body)], async (client) =>
-			simplifyResponse(await createResponse(client, BODY), BODY),
-		);
-		expect(value.tool_calls).toMatchObject([{ name: 'look', arguments: { ok: true } }]);
+		expect((await simple(body, BODY)).tool_calls).toMatchObject([
+			{ name: 'look', arguments: { ok: true } },
+		]);
 	});
 });

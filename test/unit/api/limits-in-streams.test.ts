@@ -10,21 +10,18 @@ import recorded from './recorded-answers.json';
 
 const PINGS = ':\n\n:\n\n';
 const LIMIT = recorded['one place, two streams at once, 2'];
+const BEGUN = event('response.created', { response: {} });
 const ANSWER = delta('Hi') + completed({ output: [message('Hi')] });
 
 const failed = (code: string, response: object = {}) =>
 	event('response.failed', { response: { error: { code, message: 'No' }, ...response } });
 
+const quoted = (code: string) =>
+	`litellm.APIError: OpenAIException - {"error":{"code":"${code}","message":"No"}}`;
+
 /** An error event of LiteLLM, whose message quotes its provider's error; its own code is a status. */
 const quoting = (status: number, code: string) =>
-	`data: ${JSON.stringify({
-		error: {
-			message: `litellm.APIError: OpenAIException - {"error":{"code":"${code}","message":"No"}}`,
-			type: 'throttling_error',
-			param: null,
-			code: String(status),
-		},
-	})}\n\n`;
+	`data: ${JSON.stringify({ error: { message: quoted(code), type: 'x', code: `${status}` } })}\n\n`;
 
 /** The reply to each request, streamed or as a whole. */
 const WAYS: Array<[string, (client: Client) => Promise<unknown>]> = [
@@ -63,10 +60,7 @@ function arranged(texts: string[], options: Arrangement = {}) {
 describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 	test.each<[string, string]>([
 		['as recorded', LIMIT],
-		[
-			'after the response was begun',
-			event('response.created', { response: {} }) + failed('rate_limit_exceeded'),
-		],
+		['after the response was begun', BEGUN + failed('rate_limit_exceeded')],
 		['by an error event', PINGS + event('error', { code: 'rate_limit_exceeded' })],
 		['that is an overload', PINGS + failed('server_is_overloaded')],
 		['that asks to slow down', failed('slow_down')],

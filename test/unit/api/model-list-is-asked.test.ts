@@ -29,10 +29,8 @@ test('a model that the list lacks is told with the nearest ones', async () => {
 	const list = LIST('aurora', 'gpt-4', 'gpt-5.4', 'claude', 'gpt-5-mini');
 	const { asked, sent } = arranged([UNKNOWN, list]);
 	const error = await asked();
-	expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([
-		'POST /responses',
-		'GET /models',
-	]);
+	const requests = sent.map(({ method, path }) => `${method} ${path}`);
+	expect(requests).toEqual(['POST /responses', 'GET /models']);
 	expect(error.details.advice).toBe(
 		'The list of this key has no model "gpt-5"; it has 5 models, such as "gpt-5.4", "gpt-5-mini", "gpt-4". Choose one of the list.',
 	);
@@ -40,23 +38,15 @@ test('a model that the list lacks is told with the nearest ones', async () => {
 	expect(error.message).toContain('(HTTP 404, model_not_found): The model `gpt-5` does not exist');
 });
 
+const LACKS = 'The list of this key has no model "gpt-5"; it';
+const HAS = 'The list of this key has the model "gpt-5",';
+const NOT_NOW = `${HAS} but no account of the group takes it at the moment: choose another model, or ask the gateway’s operator.`;
+
 test.each([
-	[
-		['a', 'b'],
-		'The list of this key has no model "gpt-5"; it has "a", "b". Choose one of the list.',
-	],
-	[
-		[],
-		'The list of this key has no model "gpt-5"; it is empty. Ask the gateway’s operator for models.',
-	],
-	[
-		['gpt-5'],
-		'The list of this key has the model "gpt-5", but no account of the group takes it at the moment: choose another model, or ask the gateway’s operator.',
-	],
-	[
-		['gpt-*'],
-		'The list of this key has the model "gpt-5", but no account of the group takes it at the moment: choose another model, or ask the gateway’s operator.',
-	],
+	[['a', 'b'], `${LACKS} has "a", "b". Choose one of the list.`],
+	[[], `${LACKS} is empty. Ask the gateway’s operator for models.`],
+	[['gpt-5'], NOT_NOW],
+	[['gpt-*'], NOT_NOW],
 ])('the list %j is told', async (ids, advice) => {
 	const { asked } = arranged([UNKNOWN, LIST(...ids)]);
 	expect((await asked()).details.advice).toBe(advice);
@@ -97,7 +87,7 @@ test.each<[string, Exchange]>([
 test('it is asked on a 404 without a reason, which may be the address or the model', async () => {
 	const { asked } = arranged([reply(404, { error: { message: 'because' } }), LIST('gpt-5')]);
 	expect((await asked()).details.advice).toBe(
-		'The list of this key has the model "gpt-5", and the Base URL is right. The model may not be offered for this: choose another one.',
+		`${HAS} and the Base URL is right. The model may not be offered for this: choose another one.`,
 	);
 });
 
@@ -106,7 +96,7 @@ test('the model of an upload is known too, and tasks that are off stay a reason'
 	form.set('model', 'gpt-5');
 	const { edited } = arranged([reply(404, { error: { message: 'because' } }), LIST('gpt-5')]);
 	expect((await edited(form)).details.advice).toBe(
-		'The list of this key has the model "gpt-5", and the Base URL is right. For images the gateway may have its asynchronous tasks switched off.',
+		`${HAS} and the Base URL is right. For images the gateway may have its asynchronous tasks switched off.`,
 	);
 });
 

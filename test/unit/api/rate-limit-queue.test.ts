@@ -1,9 +1,9 @@
 import fc from '../../support/fast-check';
 import { CanceledError, ApiError } from '../../../nodes/shared/api/errors/errors';
-import { request, type Client } from '../../../nodes/shared/api/http/request';
+import type { Client } from '../../../nodes/shared/api/http/client';
 import { RateLimitQueue, type Slot } from '../../../nodes/shared/api/http/rate-limit-queue';
 import { VirtualTime } from '../../../scripts/engine/virtual-time';
-import { arrange, failureOf, reply, START } from './arrange';
+import { arrange, failureOf, reply, sending, START } from './arrange';
 
 /** A queue on a clock that the test drives; chance asks for the longest jitter. */
 function queueOf(most: number, chance = 1) {
@@ -107,17 +107,15 @@ describe('The rate-limit queue', () => {
 		expect(seen.map(({ inside }) => inside)).toEqual([undefined, true, true]);
 	});
 
+	const twice = (slot: Slot) => (slot.onRateLimited(3000), slot.onRateLimited());
+
 	test.each<[string, (slot: Slot) => void, lifted: number, asked: number]>([
 		['429', (slot) => slot.onRateLimited(), 1, 2],
 		['429 with Retry-After', (slot) => slot.onRateLimited(40_000), 40, 40],
 		['429 with a Retry-After of no time', (slot) => slot.onRateLimited(0), 1, 2],
 		['503', (slot) => slot.onUnavailable(15_000), 1, 15],
 		['503 with Retry-After', (slot) => slot.onUnavailable(15_000, 5000), 5, 5],
-		[
-			'429 with Retry-After, then without',
-			(slot) => (slot.onRateLimited(3000), slot.onRateLimited()),
-			...([3, 3] as const),
-		],
+		['429 with Retry-After, then without', twice, 3, 3],
 	])('after a %s goes on by itself, or by a success unless a time was named', async (...row) => {
 		const [, refuse, lifted, asked] = row;
 		for (const [succeeds, after] of [
@@ -292,19 +290,16 @@ describe('The rate-limit queue', () => {
 });
 
 describe('Responses behind a full gateway', () => {
-	const ask = async (client: Client, kind: 'read' | 'response' = 'response') =>
-		await request(client, kind, { method: 'POST', path: '/x', body: {} });
+	const ask = sending('response');
 
 	/** Items of a run that sends so many side by side at most. */
 	function items(most: number, ...script: Parameters<typeof arrange>) {
 		const arranged = arrange(...script);
 		const queue = new RateLimitQueue(arranged.time, most);
 		let count = 0;
-		const item = (more: Partial<Client> = {}): Client & { slot: Slot } => ({
-			...arranged.client,
-			slot: queue.slot(count++),
-			...more,
-		});
+		const item = (more: Partial<Client> = {}): Client => {
+			return { ...arranged.client, slot: queue.slot(count++), ...more };
+		};
 		return { ...arranged, item };
 	}
 
@@ -329,10 +324,8 @@ describe('Responses behind a full gateway', () => {
 		await time.advance(30_000);
 		const errors = [await refused, await behind];
 		const SLOW_DOWN = 'The gateway asks to slow down (HTTP 429)';
-		expect(errors.map(({ message }) => message)).toEqual([
-			SLOW_DOWN,
-			`${SLOW_DOWN}: the turn of this item did not come`,
-		]);
+		const messages = [SLOW_DOWN, `${SLOW_DOWN}: the turn of this item did not come`];
+		expect(errors.map(({ message }) => message)).toEqual(messages);
 		for (const error of errors) {
 			expect(error).toBeInstanceOf(ApiError);
 			expect(error.details).toMatchObject({ httpStatus: 429, retryable: true, outOfTime: true });
@@ -347,7 +340,7 @@ describe('Responses behind a full gateway', () => {
 		const { item, sent, cancel, time } = items(1, [BUSY, DONE]);
 		const refused = failureOf(ask(item()));
 		await time.advance(1000);
-		await ask(item(), 'read');
+		await sending('read')(item());
 		cancel();
 		await expect(refused).resolves.toBeInstanceOf(CanceledError);
 		await time.advance(60_000);

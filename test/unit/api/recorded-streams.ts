@@ -111,11 +111,9 @@ export async function outcomeOrFailure(chunks: Chunks) {
 	return { ended, pieces: seen.pieces };
 }
 
-const weather = {
-	type: 'function',
-	name: 'get_weather',
-	parameters: { type: 'object', properties: { city: { type: 'string' } } },
-};
+const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+const weather = { type: 'function', name: 'get_weather', parameters };
+const time = { ...weather, name: 'get_time' };
 
 /** Requests whose streams are recorded: together they hold every kind of event. */
 const REQUESTS: Record<string, object> = {
@@ -123,10 +121,7 @@ const REQUESTS: Record<string, object> = {
 	'a text and what the model thought': { input: 'Think', reasoning: { summary: 'auto' } },
 	'two messages': { input: 'Hi [[two]]' },
 	'a refusal': { input: 'Hi [[refuse]]' },
-	'calls of functions': {
-		input: 'Call get_weather and get_time for Århus',
-		tools: [weather, { ...weather, name: 'get_time' }],
-	},
+	'calls of functions': { input: 'Call get_weather for Århus', tools: [weather, time] },
 	'a search with a citation': { input: 'Find ünïcode', tools: [{ type: 'web_search' }] },
 	'a drawing': { input: 'A boat', tools: [{ type: 'image_generation', size: '16x16' }] },
 	'items and events that nobody knows': { input: 'Hi [[unknown]]' },
@@ -144,11 +139,9 @@ export async function recordStreams(): Promise<Array<[string, string]>> {
 		const authorization = `Bearer ${gateway.keys.active}`;
 		const headers = { authorization, 'content-type': 'application/json' };
 		for (const [name, request] of Object.entries(REQUESTS)) {
-			const reply = await fetch(`${gateway.baseUrl}/responses`, {
-				method: 'POST',
-				headers,
-				body: JSON.stringify({ model: 'aurora-omni-1', stream: true, ...request }),
-			});
+			const body = JSON.stringify({ model: 'aurora-omni-1', stream: true, ...request });
+			const url = `${gateway.baseUrl}/responses`;
+			const reply = await fetch(url, { method: 'POST', headers, body });
 			if (reply.status !== 200) throw new Error(`${name}: ${await reply.text()}`);
 			streams.push([name, await reply.text()]);
 		}

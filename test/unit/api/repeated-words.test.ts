@@ -4,20 +4,14 @@ const quote = (text: unknown) => quoteMessage((line) => line, text);
 
 const REFUSAL = 'I can’t help with that request.';
 const REASON = 'It asks for a real person.';
+const BOTH = `${REFUSAL}\n\n${REASON}`;
+const WORDS = 'word0 word1 word2 word3 word4';
 
 test.each([
 	['a text as it is', REFUSAL, REFUSAL],
-	[
-		'paragraphs that are repeated, once',
-		`${REFUSAL}\n\n${REASON}\n${REFUSAL}`,
-		`${REFUSAL} ${REASON}`,
-	],
+	['paragraphs that are repeated, once', `${BOTH}\n${REFUSAL}`, `${REFUSAL} ${REASON}`],
 	['a text three times over, once', Array(3).fill(REFUSAL).join(' '), REFUSAL],
-	[
-		'the recorded words of a model, once',
-		'word0 word1 word2 word3 word4 word0 word1 word2 word3 word4 word0 word1 word2 word3 word4',
-		'word0 word1 word2 word3 word4',
-	],
+	['the recorded words of a model, once', `${WORDS} ${WORDS} ${WORDS}`, WORDS],
 	['a last piece that was cut off, once', `${REFUSAL} ${REFUSAL} I can’t help`, REFUSAL],
 	['a word or two again and again, as it is', 'no no no no', 'no no no no'],
 	['a piece that is not said twice in full', 'a b c d a b', 'a b c d a b'],

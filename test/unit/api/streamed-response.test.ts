@@ -31,12 +31,11 @@ test('a streamed response is asked for by one request that says so', async () =>
 });
 
 test('a streamed response is complete at its final event: nothing after it is waited for', async () => {
-	const { run, time, client } = streaming(
-		(async function* () {
-			yield bytes(delta('Hi') + END);
-			await new Promise(() => {});
-		})(),
-	);
+	async function* endless() {
+		yield bytes(delta('Hi') + END);
+		await new Promise(() => {});
+	}
+	const { run, time, client } = streaming(endless());
 	// Nobody need be told of its text.
 	await expect(run(null)).resolves.toMatchObject({ json: { status: 'completed' } });
 	expect(time.now()).toBe(client.deadline - 3_600_000);
@@ -73,13 +72,8 @@ describe('The final response', () => {
 	const created = (response: object) => event('response.created', { response });
 
 	test('wins over what came on the way, where it says as much', async () => {
-		const final = {
-			id: 'r2',
-			status: 'completed',
-			model: 'text-2',
-			output: [message('The final text')],
-		};
-		const response = { ...final, unknown: { kept: true } };
+		const final = { id: 'r2', status: 'completed', model: 'text-2' };
+		const response = { ...final, output: [message('The final text')], unknown: { kept: true } };
 		const before = [created({ id: 'r1', model: 'text-1', first: true }), added(0, message())];
 		const items = [delta('On the way'), done(0, message('On the way'))];
 		const end = event('response.completed', { response });
@@ -103,17 +97,12 @@ describe('The final response', () => {
 		expect(json).toEqual({ ...response, status: 'incomplete', output: [message('Hi')] });
 	});
 
+	const FAILED = completed({ status: 'failed', error: { message: 'broke', code: 'C' } });
+	const IS_FAILED = 'The model’s response failed (C): broke';
+
 	test.each([
-		[
-			'that is none names what is wrong',
-			completed({ output: [7] }),
-			'field "output[0]": Expected object',
-		],
-		[
-			'that says it failed is an error, whatever its event is called',
-			completed({ status: 'failed', error: { message: 'broke', code: 'C' } }),
-			'The model’s response failed (C): broke',
-		],
+		['that is none names what is wrong', completed({ output: [7] }), 'field "output[0]": Expected'],
+		['that says it failed is an error, whatever its event is called', FAILED, IS_FAILED],
 	])('%s, and keeps the text', async (_, end, says) => {
 		const error = await streaming([bytes(delta('Hi') + end)]).failure();
 		expect(error).toBeInstanceOf(InvalidResponseError);
@@ -133,13 +122,8 @@ describe('Where the final response is empty, its output is', () => {
 	const begunCall = added(0, { ...call, arguments: '' });
 	const refusal = (kind: string, fields: object) =>
 		event(`response.refusal.${kind}`, { output_index: 0, content_index: 1, ...fields });
-	const refused = {
-		...message('Well.'),
-		content: [
-			{ type: 'output_text', text: 'Well.' },
-			{ type: 'refusal', refusal: 'I cannot.' },
-		],
-	};
+	const [part] = message('Well.').content;
+	const refused = { ...message(), content: [part, { type: 'refusal', refusal: 'I cannot.' }] };
 	const text = event('response.output_text.done', { output_index: 0, text: 'Hello' });
 	const begun = { ...message(), id: 'm1', status: 'in_progress' };
 	const full = { ...message('Hi'), id: 'm1', status: 'completed', annotations: [1] };
@@ -191,9 +175,7 @@ describe('Where the final response is empty, its output is', () => {
 
 	test('read by the simplified form like any other', async () => {
 		const { run } = streaming([bytes(delta('Hi') + done(1, call) + END)]);
-		expect(simplifyResponse(await run(), BODY)).toMatchObject({
-			text: 'Hi',
-			tool_calls: [{ id: 'c1', name: 'f', arguments: { a: 1 } }],
-		});
+		const tool_calls = [{ id: 'c1', name: 'f', arguments: { a: 1 } }];
+		expect(simplifyResponse(await run(), BODY)).toMatchObject({ text: 'Hi', tool_calls });
 	});
 });

@@ -1,19 +1,10 @@
 import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
 import { submitImageTask } from '../../../nodes/shared/api/images/submit-task';
-import type { GatewayReply } from '../../../nodes/shared/api/http/transport';
 import { arrange, fail, fault, KEY, reply, shown, START, succeed } from './arrange';
 
 const BODY = { model: 'image-1', prompt: 'a red fox' };
 const PATH = '/v1/images/tasks/task_1';
-const TASK = {
-	id: 'task_1',
-	task_id: 'task_1',
-	object: 'image.generation.task',
-	status: 'processing',
-	created_at: START / 1000,
-	expires_at: START / 1000 + 3600,
-	poll_url: PATH,
-};
+const TASK = { task_id: 'task_1', status: 'processing', created_at: START / 1000 };
 const HEADERS = { location: PATH, 'retry-after': '3' };
 
 type Kind = Parameters<typeof submitImageTask>[1];
@@ -21,8 +12,6 @@ const submitting =
 	(kind: Kind = 'generations') =>
 	async (client: Parameters<typeof submitImageTask>[0]) =>
 		await submitImageTask(client, kind, BODY);
-
-const at = (location: string | string[]) => reply(202, '', { location });
 
 test.each<Kind>(['generations', 'edits'])(
 	'a submit of %s is one POST of the body',
@@ -34,51 +23,64 @@ test.each<Kind>(['generations', 'edits'])(
 );
 
 test('an accepted task comes with its ID, the body as sent, and when to look', async () => {
-	const body = { ...TASK, queue_position: 4 };
+	const task = { ...TASK, id: 'task_1', expires_at: START, queue_position: 4, poll_url: PATH };
 	const headers = { ...HEADERS, date: 'Thu, 01 Jan 2026 00:05:00 GMT' };
-	const { value } = await succeed([reply(202, body, headers)], submitting());
-	expect(value).toEqual({
-		taskId: 'task_1',
-		task: body,
-		json: body,
-		retryAfter: 3,
-		now: START,
-		gatewayTime: START + 300_000,
-		state: 'working',
-	});
+	const { value } = await succeed([reply(202, task, headers)], submitting());
+	const clocks = { now: START, gatewayTime: START + 300_000 };
+	const seen = { task, json: task, retryAfter: 3, ...clocks, state: 'working' };
+	expect(value).toEqual({ taskId: 'task_1', ...seen });
 });
 
-describe('the ID of an accepted task is found wherever it stands:', () => {
-	const task = (fields: object, headers = {}) => reply(202, { status: 'x', ...fields }, headers);
-	const bodies = ['', '{"task_', 'accepted', '<html>ok</html>', [1], null];
+describe('the ID of an accepted task is found:', () => {
+	const IN_DATA = { data: { task_id: 'task_1', status: 'queued' } };
+	const ADDRESS = `https://gw.example${PATH}`;
+	const USER = { user: { id: 5 } };
 
-	test.each<[string, GatewayReply[], id?: string]>([
-		['task_id or id', [task({ task_id: 'task_1' }), task({ id: 'task_1' })]],
-		['task_id before another id', [task({ task_id: 'task_1', id: 'other' })]],
-		['id beside an empty task_id', [task({ task_id: '', id: 'task_1' })]],
-		['id beside a task_id of another type', [task({ task_id: {}, id: 'task_1' })]],
-		['task_id beside an id of another type', [task({ task_id: 'task_1', id: [] })]],
-		['a 200 in place of the 202', [reply(200, TASK)]],
-		['a task that is completed already', [reply(202, { ...TASK, status: 'completed' })]],
-		[
-			'no status, or one of another type',
-			[task({ ...TASK, status: undefined }), task({ ...TASK, status: 7 })],
-		],
-		['malformed extras', [task({ ...TASK, expires_at: 'soon', result: 5, error: 'none' })]],
-		['the body, not another Location', [reply(202, TASK, { location: '/v1/images/tasks/other' })]],
-		['the Location of a body without ID', [task({}, HEADERS)]],
-		['the Location of no object', bodies.map((body) => reply(202, body, HEADERS))],
-		['a Location with host', [at(`https://gw.example${PATH}`)]],
-		['a Location with a query or a slash behind', [at(`${PATH}?a=/b#c`), at(`${PATH}/`)]],
-		['the first of two Locations', [at([PATH, '/other'])]],
-		['an ID that is a number', [task({ task_id: 7 })], '7'],
-		['an encoded ID in a Location', [at('/v1/images/tasks/a%2Fb%20c')], 'a/b c'],
-	])('%s', async (_, answers, id = 'task_1') => {
-		for (const answer of answers) {
-			const { value, sent } = await succeed([answer], submitting());
+	test.each<[string, body: unknown, location?: string | string[], id?: string]>([
+		['as task_id', { task_id: 'task_1' }],
+		['as id', { id: 'task_1', status: 'x' }],
+		['as task_id before another id', { task_id: 'task_1', id: 'other', status: 'x' }],
+		['as id beside an empty task_id', { task_id: '', id: 'task_1' }],
+		['as id beside a task_id of another type', { task_id: {}, id: 'task_1' }],
+		['as task_id beside an id of another type', { task_id: 'task_1', id: [] }],
+		['beside a status of another type', { ...TASK, status: 7 }],
+		['beside malformed extras', { ...TASK, expires_at: 'soon', result: 5, error: 'none' }],
+		['of a task that is completed already', { ...TASK, status: 'completed' }],
+		['as a number', { task_id: 7 }, undefined, '7'],
+		['in data', { code: 0, message: 'ok', ...IN_DATA }],
+		['in data, as id alone', { success: true, data: { id: 'task_1' } }],
+		['in a list', { data: [{ task_id: 'task_1', status: 'queued' }] }],
+		['in a list alone', [{ task_id: 'task_1' }]],
+		['in a list, as a number called id', { data: [{ id: 7, status: 'x' }] }, undefined, '7'],
+		['deep inside', { result: { data: { tasks: [{ task_id: 'task_1' }] } } }],
+		['before the id of the reply', { id: 'req_1', ...IN_DATA }],
+		['before the id of the user', { ...USER, data: { id: 'task_1', status: 'queued' } }],
+		['before an empty one', { task_id: '', ...IN_DATA }],
+		['beside a code that says that all is well', { code: 'success', message: 'ok', ...IN_DATA }],
+		['in the body, not in another Location', IN_DATA, '/v1/images/tasks/other'],
+		['in the Location of a body without ID', { code: 0, data: {} }, PATH],
+		['in the Location before other IDs', USER, PATH],
+		...['', '{"task_', 'accepted', '<html>ok</html>', [1], null].map(
+			(body): [string, unknown, string] => ['in the Location of no object', body, PATH],
+		),
+		['in a Location with host', '', ADDRESS],
+		['in a Location with a query', '', `${PATH}?a=/b#c`],
+		['in a Location with a slash behind', '', `${PATH}/`],
+		['in the first of two Locations', '', [PATH, '/other']],
+		['encoded in a Location', '', '/v1/images/tasks/a%2Fb%20c', 'a/b c'],
+		['in the poll_url', { status: 'queued', poll_url: `${ADDRESS}?a=b` }],
+		['in a poll_url inside', { data: { links: { poll: PATH } } }],
+	])('%s, in %j', async (_, body, location = undefined, id = 'task_1') => {
+		for (const status of [200, 202]) {
+			const { value, sent } = await succeed([reply(status, body, { location })], submitting());
 			expect(value.taskId).toBe(id);
 			expect(sent).toHaveLength(1);
 		}
+	});
+
+	test('and the task is the one inside, as it came', async () => {
+		const { value } = await succeed([reply(202, { code: 0, data: [TASK] })], submitting());
+		expect(value).toMatchObject({ task: TASK, json: TASK });
 	});
 
 	test('a task whose body can’t be read is taken to be processing', async () => {
@@ -92,8 +94,10 @@ const NO_ID = 'The gateway accepted the image task, but named no task ID';
 const NO_JSON = 'The gateway’s answer is not JSON: accepted [API key]';
 
 test.each([
-	['an object without ID', { status: 'processing' }, {}, NO_ID],
+	['an object without ID', { code: 0, data: { status: 'processing' } }, {}, NO_ID],
 	['an empty ID', { status: 'x', task_id: '', id: '' }, {}, NO_ID],
+	['an ID of another kind', { data: { task_id: { id: true } } }, {}, NO_ID],
+	['an ID too deep inside', { a: { b: { c: { d: { e: { task_id: 'task_1' } } } } } }, {}, NO_ID],
 	['an empty body', '', {}, 'The gateway answered with nothing in place of JSON'],
 	['text that echoes the key', `accepted ${KEY}`, {}, NO_JSON],
 	['a Location elsewhere', {}, { location: '/v1/jobs/7' }, NO_ID],
@@ -105,15 +109,27 @@ test.each([
 	expect(error).toBeInstanceOf(InvalidResponseError);
 	expect(error.message).toBe(says);
 	expect(error.details.advice).toMatch(/task may exist.*Check the usage/);
-	expect(error.details).toMatchObject({ retryable: false, httpStatus: 202, requestId: 'req_1' });
+	const doubt = { maybeExecuted: true, retryable: false };
+	expect(error.details).toMatchObject({ ...doubt, httpStatus: 202, requestId: 'req_1' });
 	expect(shown(error)).not.toContain(KEY);
 	expect(sent).toHaveLength(1);
 });
 
-test.each([fault('lost', 'ECONNRESET'), reply(500)])('%j never submits twice', async (outcome) => {
-	const { error, sent } = await fail([outcome], submitting());
+test.each<[string, body: object, status: number, message: RegExp, details: object]>([
+	['limits', { error: { type: 'rate_limit_error' } }, 429, /slow down/, { refusal: 'rateLimited' }],
+	['overload', { code: 503, message: 'x' }, 503, /overloaded/, { refusal: 'unavailable' }],
+	['a used-up quota', { error: { code: 'insufficient_quota' } }, 429, /quota or budget/, {}],
+	['a wrong field', { success: false, code: 'invalid_size', message: 'no' }, 400, /: no$/, {}],
+	['an outage', { error: { type: 'upstream_error' } }, 502, /./, { maybeExecuted: true }],
+	['no known kind', { error: { message: 'no' } }, 200, /: no$/, { maybeExecuted: true }],
+])('a submit answered by 200 and an error about %s accepted nothing', async (...row) => {
+	const [, body, httpStatus, message, details] = row;
+	const { error, sent } = await fail([reply(200, body)], submitting());
 	expect(sent).toHaveLength(1);
-	expect(error.details.advice).toMatch(/^An image task may exist and be charged/);
+	expect(error.message).toMatch(message);
+	expect(error.details).toMatchObject({ httpStatus, ...details });
+	expect(error.details).not.toHaveProperty('taskId');
+	expect(error.details.refusal).toBe((details as { refusal?: string }).refusal);
 });
 
 test('a gateway that is not reached, then accepts, has one task', async () => {

@@ -18,32 +18,18 @@ async function answers(body: unknown) {
 }
 
 const OK = { id: 'r1', status: 'completed', output: [message('Hi')] };
+const CUT_OFF = { incomplete_details: { reason: 'max_output_tokens' } };
 
 describe('A plain request that is answered by the text of a stream', () => {
+	const UNFINISHED = recorded['openai by subscription, plain: unfinished'];
+	const WORDS = { status: 'incomplete', text: 'word0 word1 word2 word3 word4' };
+	const CALLED = { name: 'look', arguments: { ok: true } };
+	const marked = `\ufeff\n${event('response.completed', { response: OK })}`;
+
 	test.each<[string, string, object]>([
-		[
-			'that ends unfinished, as recorded',
-			recorded['openai by subscription, plain: unfinished'],
-			{
-				status: 'incomplete',
-				text: 'word0 word1 word2 word3 word4',
-				incomplete_details: { reason: 'max_output_tokens' },
-			},
-		],
-		[
-			'of a call',
-			recorded['chat-only, streamed: function call'],
-			{
-				tool_calls: [expect.objectContaining({ name: 'look', arguments: { ok: true } })],
-			},
-		],
-		[
-			'behind a byte order mark',
-			`\ufeff\n${event('response.completed', { response: OK })}`,
-			{
-				text: 'Hi',
-			},
-		],
+		['that ends unfinished, as recorded', UNFINISHED, { ...WORDS, ...CUT_OFF }],
+		['of a call', recorded['chat-only, streamed: function call'], { tool_calls: [CALLED] }],
+		['behind a byte order mark', marked, { text: 'Hi' }],
 	])('%s gets the answer', async (_, body, expected) => {
 		const headers = { 'x-request-id': 'req_1' };
 		const { value, sent } = await succeed([reply(200, body, headers)], creating);
@@ -56,12 +42,8 @@ describe('A plain request that is answered by the text of a stream', () => {
 		const { error } = await fail([reply(200, body, { 'x-request-id': 'req_1' })], creating);
 		expect(error).toBeInstanceOf(StreamError);
 		expect(error.message).toBe('The answer ended before it was complete');
-		expect(error.details).toMatchObject({
-			requestId: 'req_1',
-			partialText: 'word0 ',
-			partialOutput: [{ type: 'reasoning' }],
-			maybeExecuted: true,
-		});
+		const partial = { partialText: 'word0 ', partialOutput: [{ type: 'reasoning' }] };
+		expect(error.details).toMatchObject({ requestId: 'req_1', ...partial, maybeExecuted: true });
 	});
 });
 
@@ -72,10 +54,7 @@ describe('An answer is read', () => {
 		['whose content is a text', { ...OK, output: [{ type: 'message', content: 'Hi' }] }],
 		['whose parts are texts', { ...OK, output: [{ type: 'message', content: ['Hi'] }] }],
 		['whose parts are called text', { ...OK, output: text('text') }],
-		[
-			'whose item has a role and no type',
-			{ ...OK, output: [{ role: 'assistant', content: 'Hi' }] },
-		],
+		['whose item has no type', { ...OK, output: [{ role: 'assistant', content: 'Hi' }] }],
 		['whose text stands in output_text alone', { ...OK, output: [], output_text: 'Hi' }],
 		['without output', { ...OK, output: undefined, output_text: 'Hi' }],
 		['whose message is empty', { ...OK, output: [message()], output_text: 'Hi' }],
@@ -91,23 +70,20 @@ describe('An answer is read', () => {
 	});
 
 	test('without a status that is incomplete, or failed', async () => {
-		const incomplete_details = { reason: 'max_output_tokens' };
-		const [cut] = await answers({ ...OK, status: undefined, incomplete_details });
+		const [cut] = await answers({ ...OK, status: undefined, ...CUT_OFF });
 		expect(cut!.response.status).toBe('incomplete');
 		const broken = { ...OK, status: undefined, error: { code: 'C', message: 'Broke' } };
 		const { error } = await fail([reply(200, broken)], creating);
 		expect(error.message).toBe('The model’s response failed (C): Broke');
 	});
 
-	test.each(['failed', 'cancelled', 'canceled'])(
-		'as an error if it is %s, without output',
-		async (status) => {
-			const body = { id: 'r1', status, error: { message: 'Broke' } };
-			const { error } = await fail([reply(200, body)], creating);
-			expect(error).toBeInstanceOf(InvalidResponseError);
-			expect(error.message).toMatch(/^The model’s response (failed|was cancelled): Broke$/);
-		},
-	);
+	const ENDS = ['failed', 'cancelled', 'canceled'];
+	test.each(ENDS)('as an error if it is %s, without output', async (status) => {
+		const body = { id: 'r1', status, error: { message: 'Broke' } };
+		const { error } = await fail([reply(200, body)], creating);
+		expect(error).toBeInstanceOf(InvalidResponseError);
+		expect(error.message).toMatch(/^The model’s response (failed|was cancelled): Broke$/);
+	});
 });
 
 describe('An answer in the form of Chat Completions', () => {
@@ -134,14 +110,7 @@ describe('An answer in the form of Chat Completions', () => {
 		['with calls', chat({ content: null, tool_calls }), { text: '', tool_calls: calls }],
 		['with a refusal', chat({ refusal: 'No' }), { refusal: 'No' }],
 		['with a thought', chat({ content: 'Hi', reasoning_content: 'Hm' }), { reasoning: ['Hm'] }],
-		[
-			'that is cut off',
-			chat({ content: 'Hi' }, 'length'),
-			{
-				status: 'incomplete',
-				incomplete_details: { reason: 'max_output_tokens' },
-			},
-		],
+		['that is cut off', chat({ content: 'Hi' }, 'length'), { status: 'incomplete', ...CUT_OFF }],
 		['that does not say so', { ...chat({ content: 'Hi' }), object: undefined }, { text: 'Hi' }],
 	])('%s is read, with a hint', async (_, body, expected) => {
 		for (const answer of await answers(body)) {
@@ -154,28 +123,19 @@ describe('An answer in the form of Chat Completions', () => {
 		}
 	});
 
-	const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
-		`data: ${JSON.stringify({
-			id: 'chatcmpl-1',
-			object: 'chat.completion.chunk',
-			model: 'text-1',
-			choices: [{ index: 0, delta, finish_reason }],
-			...more,
-		})}\n\n`;
+	const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) => {
+		const named = { id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'text-1' };
+		const choices = [{ index: 0, delta, finish_reason }];
+		return `data: ${JSON.stringify({ ...named, choices, ...more })}\n\n`;
+	};
 	const begun = (index: number) => {
 		const { id, function: called } = tool_calls[index]!;
 		return { tool_calls: [{ index, id, function: { name: called.name, arguments: '' } }] };
 	};
 	const more = (given: string) => ({ tool_calls: [{ index: 0, function: { arguments: given } }] });
-	const CHUNKS = [
-		chunk({ role: 'assistant', content: '' }),
-		chunk({ content: 'H' }),
-		chunk({ content: 'i' }),
-		chunk(begun(0)),
-		chunk(begun(1)),
-		chunk(more('{"a"')),
-		chunk(more(':1}')),
-	].join('');
+	const texts = ['', 'H', 'i'].map((content) => ({ role: 'assistant', content }));
+	const deltas = [...texts, begun(0), begun(1), more('{"a"'), more(':1}')];
+	const CHUNKS = deltas.map((one) => chunk(one)).join('');
 
 	test('is read as a stream too', async () => {
 		const end = chunk({}, 'tool_calls') + chunk({}, null, { choices: [], usage });
@@ -183,13 +143,9 @@ describe('An answer in the form of Chat Completions', () => {
 		const { run, seen } = streaming([bytes(stream)]);
 		const plain = await succeed([reply(200, stream)], creating);
 		for (const answer of [await run(), plain.value]) {
-			expect(simplifyResponse(answer, BODY)).toMatchObject({
-				id: 'chatcmpl-1',
-				text: 'Hi',
-				status: 'completed',
-				tool_calls: calls,
-				usage: { input_tokens: 3, output_tokens: 4 },
-			});
+			const counted = { input_tokens: 3, output_tokens: 4 };
+			const said = { id: 'chatcmpl-1', text: 'Hi', status: 'completed', tool_calls: calls };
+			expect(simplifyResponse(answer, BODY)).toMatchObject({ ...said, usage: counted });
 			expect(getAnswerHints(answer)).toMatchObject([{ key: 'another interface' }]);
 		}
 		expect(seen.pieces).toEqual(['H', 'i']);
@@ -204,11 +160,7 @@ describe('An answer in the form of Chat Completions', () => {
 
 test.each<[string, object, string[]]>([
 	['that says nothing', { output: [] }, ['empty answer']],
-	[
-		'that only thinks',
-		{ output: [{ type: 'reasoning', summary: [] }, message()] },
-		['empty answer'],
-	],
+	['that only thinks', { output: [{ type: 'reasoning' }, message()] }, ['empty answer']],
 	['that calls a function', { output: [{ type: 'function_call', call_id: 'c', name: 'f' }] }, []],
 	['that says something', {}, []],
 	['of no tokens', { output: [], usage: { output_tokens: 0 } }, []],
@@ -218,9 +170,6 @@ test.each<[string, object, string[]]>([
 	const [answer] = await answers({ ...OK, usage: { output_tokens: 7 }, ...more });
 	const hints = getAnswerHints(answer!);
 	expect(hints.map(({ key }) => key)).toEqual(keys);
-	if (keys[0] === 'empty answer') {
-		expect(hints[0]!.message).toMatch(
-			/^The gateway counted 7 output tokens, but its answer is empty/,
-		);
-	}
+	const EMPTY = /^The gateway counted 7 output tokens, but its answer is empty/;
+	if (keys[0] === 'empty answer') expect(hints[0]!.message).toMatch(EMPTY);
 });

@@ -6,7 +6,7 @@ import { outputFileOption } from '../../../shared/n8n/fields/output-file';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 
 export const imagesFieldOption = outputFileOption(
-	'The name of the output binary field for an image that the model draws; further ones get _1, _2, …',
+	'The name of the output binary field for an image that the model generates; more get _1, _2, …',
 );
 
 /** What of the gateway's IDs may become a file's name. */

@@ -59,7 +59,7 @@ export const create: Operation = {
 				{ name: 'JSON', value: 'json', description: 'Input items as the gateway takes them' },
 			],
 			default: 'text',
-			description: 'What the model gets to answer to',
+			description: 'What kind of input the model gets',
 		},
 		{
 			...promptField(

@@ -4,6 +4,6 @@ import { create } from './create.operation';
 export const response: Resource = {
 	value: 'response',
 	name: 'Response',
-	description: 'What a model answers',
+	description: 'The answer of a model',
 	operations: [create],
 };

@@ -48,7 +48,7 @@ const textField: INodeProperties = {
 	type: 'string',
 	typeOptions: { rows: 3 },
 	default: '',
-	placeholder: 'e.g. What is in this picture?',
+	placeholder: 'e.g. What is in this image?',
 	description:
 		'The text of the message. It may stay empty if the message holds an image or a file.',
 };

@@ -25,7 +25,7 @@ export const instructions = textOption({
 	default: '',
 	placeholder: 'e.g. Answer in French',
 	description:
-		'How the model should behave. Without it many gateways add instructions of their own, which may cost thousands of tokens a call.',
+		'How the model should behave. If it is empty, many gateways add instructions of their own, which cost thousands of tokens a call.',
 });
 
 const conversationId = textOption({
@@ -34,7 +34,7 @@ const conversationId = textOption({
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. conv_68af4030592c81938ec0a5fbab4a3e9f',
-	description: 'A conversation that the gateway stores, which this response belongs to',
+	description: 'The ID of a conversation that the gateway stores and this response belongs to',
 });
 
 const maxToolCallsOption = defineOption(
@@ -57,12 +57,16 @@ const topLogprobs = defineOption(
 		typeOptions: { minValue: 0, maxValue: 20 },
 		default: 0,
 		description:
-			'How many of the likeliest tokens to name at each place. Add message.output_text.logprobs to Include as well.',
+			'How many of the likeliest tokens to list at each position. Add message.output_text.logprobs to Include as well.',
 	},
 	(value, field) => optionalNumber(value, { field, min: 0, whole: true }),
 );
 
-const outputFormatOption = formatOption('Output Format', 'outputFormat');
+const outputFormatOption = formatOption(
+	'Output Format',
+	'outputFormat',
+	'The form of the answer. The output holds the JSON in the field parsed.',
+);
 
 const previousResponseId = textOption({
 	displayName: 'Previous Response ID',
@@ -71,7 +75,7 @@ const previousResponseId = textOption({
 	default: '',
 	placeholder: 'e.g. resp_68af4030592c81938ec0a5fbab4a3e9f',
 	description:
-		'A stored response that this one goes on from. Many gateways refuse or drop it: then send the conversation as messages.',
+		'The ID of a stored response that this one continues. Many gateways refuse or drop it: send the conversation as messages instead.',
 });
 
 const truncation = textOption({
@@ -79,8 +83,12 @@ const truncation = textOption({
 	name: 'truncation',
 	type: 'options',
 	options: [
-		{ name: 'Automatic', value: 'auto', description: 'Leave out the middle' },
-		{ name: 'Disabled', value: 'disabled', description: 'Fail' },
+		{
+			name: 'Automatic',
+			value: 'auto',
+			description: 'The gateway leaves out the middle of the input',
+		},
+		{ name: 'Disabled', value: 'disabled', description: 'The request fails' },
 	],
 	default: 'disabled',
 	description: 'What to do with an input that is too long for the model',
@@ -94,7 +102,7 @@ const toolChoice = defineOption(
 		default: 'auto',
 		placeholder: 'e.g. required',
 		description:
-			'Whether tools are called: auto, none, required, the name of a function, or a JSON object',
+			'Whether the model calls tools: auto, none, required, the name of a function, or a JSON object',
 	},
 	readToolChoice,
 );

@@ -25,7 +25,7 @@ export const edit: Operation = {
 	value: 'edit',
 	name: 'Edit',
 	action: 'Edit an image',
-	description: 'Change images by a text and get the results as files',
+	description: 'Edit images as a text says and get them as files',
 	unit: 'image',
 	toolDescription:
 		'Edits images as a text prompt says. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). Without image_url, the image is not done yet.',

@@ -100,7 +100,7 @@ export const submitFields: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether to wait until the image is done. If off, the item holds the task, and Task → Wait can collect it later.',
+			'Whether to wait until the image is done. If off, the item holds the task, which Task → Wait can collect later. If the gateway refuses the task later, the node then does not submit it again.',
 	},
 	{ ...simplifyField, displayOptions: { show: { waitForCompletion: [true] } } },
 ];

@@ -5,6 +5,6 @@ import { generate } from './generate.operation';
 export const image: Resource = {
 	value: 'image',
 	name: 'Image',
-	description: 'Pictures that a model makes',
+	description: 'Images that a model makes',
 	operations: [generate, edit],
 };

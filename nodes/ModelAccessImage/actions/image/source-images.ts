@@ -20,7 +20,7 @@ export const sourceImagesField: INodeProperties = {
 	required: true,
 	default: { image: [{ source: 'binary', binaryPropertyName: 'data', url: '' }] },
 	description:
-		'The images to edit, in order. All come from the same source: files are uploaded, URLs are fetched by the gateway itself.',
+		'The images to edit, in order. The node uploads files, and the gateway fetches URLs. One edit takes either files or URLs.',
 	options: [
 		{
 			displayName: 'Image',
@@ -34,12 +34,12 @@ export const sourceImagesField: INodeProperties = {
 						{
 							name: 'Binary File',
 							value: 'binary',
-							description: 'A file of the input item, which is uploaded',
+							description: 'A file of the input item, which the node uploads',
 						},
 						{
 							name: 'URL',
 							value: 'url',
-							description: 'An address from which the gateway fetches the image itself',
+							description: 'A URL from which the gateway fetches the image',
 						},
 					],
 					default: 'binary',
@@ -53,7 +53,7 @@ export const sourceImagesField: INodeProperties = {
 					placeholder: 'e.g. data',
 					hint: 'The name of the input binary field with the image',
 					description:
-						'PNG, JPEG, WebP and GIF files can be edited. An expression may give a list of names.',
+						'The file is a PNG, JPEG, WebP or GIF. An expression may give a list of names.',
 					displayOptions: { show: { source: ['binary'] } },
 				},
 				{
@@ -62,8 +62,7 @@ export const sourceImagesField: INodeProperties = {
 					type: 'string',
 					default: '',
 					placeholder: 'e.g. https://example.com/photo.png',
-					description:
-						'Web address or data URL of the image. An expression may give a list of them.',
+					description: 'The URL or data URL of the image. An expression may give a list of them.',
 					displayOptions: { show: { source: ['url'] } },
 				},
 			],

@@ -11,7 +11,7 @@ export const taskIdField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.task_id }}',
 	description:
-		'The task_id that Image → Generate or Edit returned. It can be read only with the credential that submitted it.',
+		'The task_id that Image → Generate or Edit returned. Use the credential that submitted the task.',
 };
 
 /** @throws {ValidationError} it is no task ID of this gateway */

@@ -5,6 +5,6 @@ import { wait } from './wait.operation';
 export const task: Resource = {
 	value: 'task',
 	name: 'Task',
-	description: 'Image tasks that were submitted before',
+	description: 'Image tasks that you submitted before',
 	operations: [get, wait],
 };

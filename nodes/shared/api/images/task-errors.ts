@@ -162,16 +162,15 @@ export function timedOut(
 	{ optionNames }: Client,
 	taskId: string,
 	seen: PollResult,
-	{ because, waitMs }: { because: 'deadline' | 'expiry'; waitMs: number },
+	end: EarlyEnd & { because: 'deadline' | 'expiry' },
 ): TaskError {
-	const wait = `The next look at it would have been in ${Math.ceil(waitMs / 1000)} s.`;
 	const { expires_at, status } = seen.task;
 	const expires =
 		expires_at === undefined
 			? ''
 			: ` The gateway keeps the task until ${formatUnixTime(expires_at)}.`;
-	const stands = `${tellStatus(status, seen)} ${wait}`;
-	if (because === 'expiry') {
+	const stands = `${tellStatus(status, seen)}${tellEarlyEnd(seen, end)}`;
+	if (end.because === 'expiry') {
 		return new TaskError('The image task is about to expire and is not done', {
 			taskId,
 			retryable: false,
@@ -190,6 +189,21 @@ export function timedOut(
 		retryable: !isLost,
 		advice: formatAdvice(advice, optionNames),
 	});
+}
+
+/** When the waiting had to end, and the wait that the gateway asks for before another look. */
+interface EarlyEnd {
+	waitMs: number;
+	/** Milliseconds since the epoch. */
+	endsAt: number;
+}
+
+/** Why the waiting ended before its time. */
+function tellEarlyEnd({ now, retryAfter }: PollResult, { waitMs, endsAt }: EarlyEnd): string {
+	const early = Math.round((endsAt - now) / 1000);
+	if (retryAfter === undefined || early < 1) return '';
+	const next = formatUnixTime((now + waitMs) / 1000);
+	return ` The gateway asked not to look at it again before ${next}, so the waiting ended ${formatDuration(early)} early.`;
 }
 
 /** Seconds after which a task that is still at work was probably lost. */

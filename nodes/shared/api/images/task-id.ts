@@ -12,7 +12,7 @@ const LONGEST = 4096;
 /**
  * Reads a task's ID from what a user has: the ID, a poll path, or a poll URL of the same gateway.
  * Spaces, line breaks and a pair of quotes around it are taken off.
- * @param baseUrl the normalised base address of the credential
+ * @param baseUrl the normalized base address of the credential
  * @throws {ValidationError} nothing there, something else pasted into it, an address of another
  * gateway, or no task address at all
  */

@@ -25,25 +25,41 @@ export type PollStep =
 	| { next: 'failed' }
 	/** Poll again after `waitMs`. */
 	| { next: 'wait'; waitMs: number; state: PollState }
-	/** A wait of `waitMs` would end too late. */
-	| { next: 'giveUp'; waitMs: number; because: 'deadline' | 'expiry' };
+	/** There is no time for another look, which may not come before `waitMs` have passed. */
+	| { next: 'giveUp'; waitMs: number; because: 'deadline' | 'expiry'; endsAt: number };
 
 const UNNAMED_WAIT_MS = 3_000;
 const LONGEST_UNNAMED_WAIT_MS = 15_000;
+const SHORTEST_WAIT_MS = 1_000;
+
+/** How long before its expiry a task is looked at for the last time: at that moment it is gone. */
+const BEFORE_EXPIRY_MS = 1_000;
 
 /**
- * One step of waiting for a task: what was seen in, what to do out. Pure.
+ * One step of waiting for a task: what was seen in, what to do out. Pure. The last look is as late as
+ * it may be: at the deadline, unless the gateway asked for longer.
  * @see contract, "States and transitions" and "Limits" (poll fallback)
  */
 export function pollStep(state: PollState, seen: PollResult, settings: PollSettings): PollStep {
 	if (seen.state !== 'working') return { next: seen.state };
-	const waitMs = Math.max(askedWaitMs(state, seen), settings.pollIntervalMs);
+	const { now, retryAfter } = seen;
+	const { deadline, pollIntervalMs } = settings;
+	const unnamedWaits = retryAfter === undefined ? state.unnamedWaits + 1 : 0;
+	const waitFor = (waitMs: number) => ({ next: 'wait', waitMs, state: { unnamedWaits } }) as const;
 	const expiry = expiryMoment(seen);
-	if (seen.now + waitMs > Math.min(settings.deadline, expiry)) {
-		return { next: 'giveUp', waitMs, because: expiry < settings.deadline ? 'expiry' : 'deadline' };
-	}
-	const unnamedWaits = seen.retryAfter === undefined ? state.unnamedWaits + 1 : 0;
-	return { next: 'wait', waitMs, state: { unnamedWaits } };
+	const endsAt = Math.min(deadline, expiry);
+	const usual = Math.max(askedWaitMs(state, seen), pollIntervalMs);
+	if (now + usual <= endsAt) return waitFor(usual);
+	const least = leastWaitMs(seen);
+	const last = Math.min(deadline, expiry - BEFORE_EXPIRY_MS) - now;
+	if (last >= least) return waitFor(last);
+	const because = expiry < deadline ? 'expiry' : 'deadline';
+	return { next: 'giveUp', waitMs: least, because, endsAt };
+}
+
+/** Milliseconds before which the gateway does not want another look. */
+function leastWaitMs({ retryAfter }: PollResult): number {
+	return Math.max(SHORTEST_WAIT_MS, retryAfter === undefined ? UNNAMED_WAIT_MS : retryAfter * 1000);
 }
 
 /** How long the gateway asks to wait, or a time that grows with each poll if it does not say. */

@@ -16,7 +16,7 @@ const contextSize = textOption({
 		{ name: 'Medium', value: 'medium' },
 	],
 	default: 'medium',
-	description: 'How much of what it finds the model reads',
+	description: 'How much of the search results the model reads',
 });
 
 const place = (displayName: string, name: string, placeholder: string) =>
@@ -26,7 +26,7 @@ const place = (displayName: string, name: string, placeholder: string) =>
 		type: 'string',
 		default: '',
 		placeholder,
-		description: 'Where the user is, so that results fit',
+		description: 'Where the user is, so that the results fit',
 	});
 
 const country = place('Country', 'country', 'e.g. US, GB');
@@ -105,7 +105,7 @@ const imageGenerationField: INodeProperties = {
 	name: 'imageGeneration',
 	type: 'boolean',
 	default: true,
-	description: 'Whether the model may draw images while it answers',
+	description: 'Whether the model may generate images while it answers',
 };
 
 const collection = (...options: INodeProperties[]): INodeProperties => ({

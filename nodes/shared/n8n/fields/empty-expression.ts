@@ -1,8 +1,13 @@
-import type { IExecuteFunctions, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import type {
+	IExecuteFunctions,
+	INodeProperties,
+	INodePropertyCollection,
+	ISupplyDataFunctions,
+} from 'n8n-workflow';
 import { ValidationError } from '../../api/errors/errors';
 import { optionLabel } from './option-names';
 
-/** Where an error comes from: the item, and the fields of the operation. */
+/** Where an error comes from: the item, and the fields of the operation or node. */
 interface Place {
 	index: number;
 	properties: INodeProperties[];
@@ -13,7 +18,7 @@ interface Place {
  * says that the expression gave nothing.
  */
 export function explainEmpty(
-	context: IExecuteFunctions,
+	context: IExecuteFunctions | ISupplyDataFunctions,
 	{ index, properties }: Place,
 	error: unknown,
 ): unknown {

@@ -15,7 +15,7 @@ export const modelPicker: INodeProperties = {
 	type: 'resourceLocator',
 	required: true,
 	default: { mode: 'list', value: '' },
-	description: 'The model that does the work. The list holds every model that your key may use.',
+	description: 'The model to use. The list holds every model that your key may use.',
 	modes: [
 		{
 			displayName: 'From List',

@@ -35,17 +35,19 @@ const strictField = {
 	name: 'strict',
 	type: 'boolean',
 	default: true,
-	description: 'Whether the model has to keep to the schema exactly',
+	description: 'Whether the model must follow the schema exactly',
 	displayOptions: { show: { type: ['json_schema'] } },
 } satisfies INodeProperties;
 
 /**
  * The form of the answer.
  * @param displayName what the option is called
+ * @param description what comes of it
  */
 export function formatOption(
 	displayName: string,
 	name: string,
+	description: string,
 ): Option<Record<string, unknown> | undefined> {
 	const field: INodeProperties = {
 		displayName,
@@ -53,7 +55,7 @@ export function formatOption(
 		type: 'fixedCollection',
 		default: { format: { type: 'json_schema' } },
 		placeholder: 'Set format',
-		description: 'The form of the answer. JSON arrives parsed, in the field parsed.',
+		description,
 		options: [
 			{
 				displayName: 'Format',

@@ -11,7 +11,7 @@ const maxOutputTokensOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 1024,
-	description: 'How long the answer may become. Thinking counts as well.',
+	description: 'How many tokens the answer may have at most. Reasoning counts as well.',
 };
 
 const reasoningEffortOption = textOption({
@@ -27,7 +27,7 @@ const reasoningEffortOption = textOption({
 		{ name: 'X-High', value: 'xhigh' },
 	],
 	default: 'medium',
-	description: 'How much the model thinks before it answers. Support depends on the model.',
+	description: 'How much the model reasons before it answers. Support depends on the model.',
 });
 
 const reasoningSummaryOption = textOption({
@@ -40,7 +40,7 @@ const reasoningSummaryOption = textOption({
 		{ name: 'Detailed', value: 'detailed' },
 	],
 	default: 'auto',
-	description: 'Whether and how the model sums up what it thought',
+	description: 'How the model sums up its reasoning',
 });
 
 const serviceTierOption = textOption({
@@ -54,7 +54,7 @@ const serviceTierOption = textOption({
 		{ name: 'Priority', value: 'priority' },
 	],
 	default: 'auto',
-	description: 'How urgently the request is worked on, and priced',
+	description: 'How urgently the gateway works on the request, and at which price',
 });
 
 const storeOption: INodeProperties = {
@@ -62,7 +62,8 @@ const storeOption: INodeProperties = {
 	name: 'store',
 	type: 'boolean',
 	default: false,
-	description: 'Whether the gateway keeps the response. Sent only when this option is added.',
+	description:
+		'Whether the gateway keeps the response. The node sends this only if you add the option.',
 };
 
 const temperatureOption: INodeProperties = {
@@ -80,7 +81,7 @@ const topPOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
 	default: 1,
-	description: 'How many of the likeliest words are considered, from 0 to 1',
+	description: 'How many of the likeliest words the model considers, from 0 to 1',
 };
 
 const promptCacheKeyOption = textOption({
@@ -89,7 +90,7 @@ const promptCacheKeyOption = textOption({
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. support-bot',
-	description: 'Requests with the same key share a cache, which makes repeated beginnings cheaper',
+	description: 'Requests with the same key share a cache: a repeated beginning then costs less',
 });
 
 const safetyIdentifierOption = textOption({
@@ -98,7 +99,8 @@ const safetyIdentifierOption = textOption({
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. a hash of the user’s ID',
-	description: 'Tells users apart where the provider looks for abuse',
+	description:
+		'An ID of your user, by which the provider tells users apart when it looks for abuse',
 });
 
 const verbosityOption = textOption({
@@ -121,7 +123,7 @@ const includeOption = defineOption(
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. reasoning.encrypted_content',
-		description: 'Additional parts to put into the answer; separate several by commas',
+		description: 'Parts to add to the answer; separate several by commas',
 	},
 	textList,
 );
@@ -174,13 +176,13 @@ export function readModelFields(
 	});
 }
 
-const responseTimeoutOption = timeoutOption(300, 'How long to wait for the answer to one request');
+const responseTimeoutOption = timeoutOption(300, 'How long to wait for an answer');
 
 export const idleTimeoutOption = secondsOption({
 	displayName: 'Idle Timeout (Seconds)',
 	name: 'idleTimeout',
 	default: 60,
-	description: 'How long a stream may be silent before the node gives it up',
+	description: 'How long to wait for the next part of a stream',
 });
 
 /** The options of everything that asks for an answer. */

@@ -8,7 +8,7 @@ import { createTransport, type RequestContext } from './transport';
 
 /** A gateway as the credential describes it, and what the requests of the run share. */
 export type Connection = Required<Carrier> & {
-	/** Normalised base address. */
+	/** Normalized base address. */
 	baseUrl: string;
 	/** A transport for one piece of work, whose connections end when the signal is aborted. */
 	transportUntil(cancel: AbortSignal): Carrier['transport'];

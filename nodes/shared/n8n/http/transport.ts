@@ -79,7 +79,7 @@ class HelperTransport implements Transport {
 		form: BodyForm,
 		connection: AbortController,
 	): Promise<IN8nHttpFullResponse> {
-		return await unlessCancelled(this.cancel, connection, async () => {
+		return await unlessCanceled(this.cancel, connection, async () => {
 			return await this.callHelper(message, form, connection.signal);
 		});
 	}
@@ -138,7 +138,7 @@ async function inTime<T>(
  * Ends a request whose caller has left.
  * @throws {RequestAborted} the signal is aborted
  */
-async function unlessCancelled<T>(
+async function unlessCanceled<T>(
 	cancel: AbortSignal | undefined,
 	connection: AbortController,
 	begin: () => Promise<T>,

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { codeBlocks, PAGES, read } from './pages';
+import { manifest, project } from './built';
+
+/** Who executes a command of a page: a file of the project, and how it does so there. */
+const EXECUTED: Record<string, [file: string, how: string | RegExp]> = {
+	'npm install': ['.ci/run', "step 'npm install' npm install"],
+	'npm run demo': ['.ci/run', 'npm run demo |'],
+	'npm run n8n': ['test/e2e/command.e2e.ts', "spawn('npm', ['run', 'n8n', '--'"],
+	'cd ~/.n8n/nodes': ['test/e2e/editor.e2e.ts', "'.n8n', 'nodes')"],
+	'npm install --prefix . --legacy-peer-deps n8n-nodes-model-access': [
+		'test/e2e/editor.e2e.ts',
+		"runCommand('npm', ['install', ...(line ?? '').split(' ')",
+	],
+	'npm install && npm run build && npm pack': ['scripts/n8n/package.ts', "['run', 'build']"],
+};
+
+/** Arguments of `npm run gateway`, which this file executes. */
+const GATEWAY = /^npm run gateway(?: -- (.*))?$/;
+
+const commands = PAGES.flatMap((page) =>
+	codeBlocks(page)
+		.filter(({ language }) => language === 'sh')
+		.flatMap(({ text }) => text.trim().split('\n')),
+);
+
+test.each([...new Set(commands)].filter((command) => !GATEWAY.test(command)))(
+	'%s is executed by a test or by .ci/run',
+	(command) => {
+		const [file, how] = EXECUTED[command] ?? ['', ''];
+		expect(file).not.toBe('');
+		expect(read(file)).toMatch(how);
+	},
+);
+
+const gatewayRuns = commands
+	.map((command) => GATEWAY.exec(command))
+	.filter((found) => found !== null);
+
+/** Splits the words of a command line, with double quotes. */
+const wordsOf = (line: string) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b!);
+
+test.each(gatewayRuns.map(([command, line = '']) => [command, line]))(
+	'%s starts a gateway',
+	async (_command, line) => {
+		const [, ...script] = manifest.scripts.gateway!.split(' ');
+		const child = spawn(process.execPath, [...script, ...wordsOf(line), '--port', '0'], {
+			cwd: project,
+			stdio: ['ignore', 'pipe', 'inherit'],
+		});
+		const ended = new Promise((resolve) => child.once('exit', resolve));
+		let output = '';
+		for await (const piece of child.stdout.setEncoding('utf8')) {
+			output += String(piece);
+			if (output.includes('Ctrl-C stops it.')) break;
+		}
+		child.kill('SIGTERM');
+		await ended;
+		expect(output).toMatch(/Base URL {2}http:\/\/127\.0\.0\.1:\d+\/v1/);
+		expect(output).toMatch(/API Key {3}mak-test-active-0001/);
+	},
+	30_000,
+);
+
+test('the README shows the lines that npm run n8n prints', () => {
+	const script = read('scripts/n8n.ts');
+	const labels = codeBlocks('README.md')
+		.filter(({ place, language }) => place.endsWith('#Try it') && language === 'text')
+		.flatMap(({ text }) => [...text.matchAll(/^ {2}([A-Za-z0-9-]+(?: Key)?) {2,}/gm)])
+		.map(([line]) => line);
+	expect(labels.length).toBeGreaterThan(5);
+	expect(labels.filter((label) => !script.includes(label))).toEqual([]);
+});
