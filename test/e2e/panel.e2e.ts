@@ -2,12 +2,12 @@ import { arrange } from './arrange';
 import { openBrowser, browserTest } from './browser';
 import { Editor } from './browser-editor';
 
-const stage = arrange(() => ({ name: 'panel', credential: false }));
+const n8nServer = arrange(() => ({ name: 'panel', credential: false }));
 let editor: Editor;
 
 beforeAll(async () => {
-	await stage.start();
-	editor = new Editor(await openBrowser(stage.main, stage.n8n.owner));
+	await n8nServer.start();
+	editor = new Editor(await openBrowser(n8nServer.main, n8nServer.n8n.owner));
 	await editor.openNew();
 }, 300_000);
 
