@@ -278,7 +278,7 @@ export class N8n {
  */
 function withScripts({ file }: Resolutions, scripts: string[]): Record<string, string> {
 	const words = [RESOLUTIONS_SCRIPT, ...scripts].map((script) => `--require "${script}"`);
-	return { NODE_OPTIONS: words.join(' '), STAGE_RESOLUTIONS: file };
+	return { NODE_OPTIONS: words.join(' '), N8N_RESOLUTIONS: file };
 }
 
 /** The hash of a password, by n8n's own library. */

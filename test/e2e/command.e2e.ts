@@ -119,7 +119,7 @@ test('npm run n8n: a login, the examples, a folder for files and a credential th
 }, 400_000);
 
 test('npm run n8n -- --clean removes the installations and the data of this checkout, nothing else', async () => {
-	const cache = await mkdtemp(join(tmpdir(), 'n8n-n8nServer-clean-'));
+	const cache = await mkdtemp(join(tmpdir(), 'n8n-clean-'));
 	try {
 		const own = basename(await dataFolder());
 		for (const name of ['n8n-2.41.1-0a1b2c3d', own, 'data-00000000', 'others']) {
