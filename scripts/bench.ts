@@ -33,16 +33,16 @@ interface Wishes {
 	profile?: string;
 }
 
-function wishesIn(words: string[]): Wishes {
+function wishesIn(args: string[]): Wishes {
 	const after = (name: string) => {
-		const at = words.indexOf(name);
-		const value = at < 0 ? undefined : words[at + 1];
+		const at = args.indexOf(name);
+		const value = at < 0 ? undefined : args[at + 1];
 		if (at >= 0 && (value === undefined || value.startsWith('--'))) {
 			throw new Error(`${name} needs a value`);
 		}
 		return value;
 	};
-	const quick = words.includes('--quick');
+	const quick = args.includes('--quick');
 	const only = after('--only')?.split(',') ?? Object.keys(CASES);
 	for (const name of only) {
 		if (!(name in CASES)) throw new Error(`Unknown case "${name}"`);

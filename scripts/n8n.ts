@@ -44,11 +44,11 @@ interface Services {
 	asked?: boolean;
 }
 
-function readArguments(words: string[]) {
+function readArguments(args: string[]) {
 	const after = (name: string) => {
-		const at = words.indexOf(name);
+		const at = args.indexOf(name);
 		if (at < 0) return undefined;
-		const value = words[at + 1];
+		const value = args[at + 1];
 		if (value === undefined || value.startsWith('--')) throw new Error(`${name} needs a value`);
 		return value;
 	};
@@ -57,11 +57,11 @@ function readArguments(words: string[]) {
 	const version = after('--version') ?? N8N_VERSION;
 	const name = after('--name') ?? `n8n-${version}`;
 	if (!/^[\w.-]+$/.test(name)) throw new Error('--name may have letters, digits, dots and dashes');
-	const watch = words.includes('--watch');
+	const watch = args.includes('--watch');
 	if (watch && version !== N8N_VERSION) {
 		throw new Error(`Only n8n ${N8N_VERSION} is known to load a changed package again`);
 	}
-	return { port, version, name, fresh: words.includes('--fresh'), watch };
+	return { port, version, name, fresh: args.includes('--fresh'), watch };
 }
 
 const began = Date.now();
@@ -148,9 +148,9 @@ async function endedByItself(started: Promise<Running>): Promise<never> {
 }
 
 async function main() {
-	const words = process.argv.slice(2);
-	if (words.includes('--help')) return console.log(HELP);
-	if (words.includes('--clean')) {
+	const args = process.argv.slice(2);
+	if (args.includes('--help')) return console.log(HELP);
+	if (args.includes('--clean')) {
 		for (const folder of await clean()) console.log(`Removed ${folder}`);
 		return;
 	}
@@ -159,7 +159,7 @@ async function main() {
 		services.asked = true;
 	});
 	try {
-		const started = start(readArguments(words), services);
+		const started = start(readArguments(args), services);
 		await Promise.race([asked, endedByItself(started)]);
 	} catch (error) {
 		// Errors during the shutdown are expected.

@@ -46,7 +46,7 @@ beforeAll(async () => {
 	const worker = async (name: string) => {
 		const port = await freePort();
 		const env = { QUEUE_HEALTH_CHECK_PORT: String(port) };
-		return await n8nServer.n8n.start({ words: ['worker'], name, port, env });
+		return await n8nServer.n8n.start({ args: ['worker'], name, port, env });
 	};
 	const [, ...both] = await Promise.all([
 		n8nServer.start(),

@@ -46,14 +46,14 @@ test.each<[string[], GatewaySwitches]>([
 	[['--task-end', 'not stored'], { taskEnd: 'not stored' }],
 	[['--link-death', '410'], { linkDeath: 410 }],
 	[
-		['--status-words', 'completed=SUCCESS,failed=error'],
+		['--status-args', 'completed=SUCCESS,failed=error'],
 		{ statusWords: { completed: 'SUCCESS', failed: 'error' } },
 	],
 	[['--listed-patterns', 'gpt-*,o-*'], { listedPatterns: ['gpt-*', 'o-*'] }],
 	[['--retry-after', 'Monday 5'], { retryAfter: 'Monday 5' }],
 	[['--overload-529'], { overload529: true }],
-])('the command line %j sets %j', (words, switches) => {
-	expect(readGatewayWishes([...words, '--profile', 'real'])).toMatchObject({
+])('the command line %j sets %j', (args, switches) => {
+	expect(readGatewayWishes([...args, '--profile', 'real'])).toMatchObject({
 		switches,
 		profile: 'real',
 	});
@@ -64,12 +64,12 @@ test.each([
 	[['--places', 'many'], '--places needs a number'],
 	[['--link-death', '500'], '--link-death needs one of 403, 404, 410'],
 	[
-		['--status-words', 'done=SUCCESS'],
+		['--status-args', 'done=SUCCESS'],
 		'--status-words needs STATE=WORD, several separated by commas',
 	],
 	[['--image-size', '64'], '--image-size needs a size such as 64x48'],
 	[['--profile', 'ideal'], 'Unknown profile "ideal"; see --help'],
 	[['--share', '2'], '--share needs a number from 0 to 1'],
-])('the command line %j is refused: %s', (words, message) => {
-	expect(() => readGatewayWishes(words)).toThrow(message);
+])('the command line %j is refused: %s', (args, message) => {
+	expect(() => readGatewayWishes(args)).toThrow(message);
 });
