@@ -65,7 +65,13 @@ async function checkContents({ unpacked, tarballBytes }, files, manifest) {
 	}
 	const dependencies = Object.keys(manifest.dependencies ?? {});
 	if (dependencies.length > 0) faults.push(`it depends on ${dependencies.join(', ')}`);
-	for (const file of ['README.md', 'CHANGELOG.md', 'LICENSE', manifest.main, ...classFiles(manifest)]) {
+	for (const file of [
+		'README.md',
+		'CHANGELOG.md',
+		'LICENSE',
+		manifest.main,
+		...classFiles(manifest),
+	]) {
 		if (!files.includes(file)) faults.push(`${file} is missing`);
 	}
 	return faults;

@@ -77,17 +77,8 @@ export async function runChaos({
 	nodes = { text: textNode, image: imageNode },
 	onBatch,
 }: ChaosOptions): Promise<ChaosReport> {
-	const report: ChaosReport = {
-		seed,
-		items,
-		exchanges: 0,
-		faults: {},
-		fulfilled: 0,
-		failed: 0,
-		seconds: 0,
-		growth: 0,
-		violations: [],
-	};
+	const none = { exchanges: 0, faults: {}, fulfilled: 0, failed: 0, seconds: 0, growth: 0 };
+	const report: ChaosReport = { seed, items, ...none, violations: [] };
 	const rejections = watchRejections();
 	const before = resources();
 	// What is loaded and compiled once counts for nobody's memory.

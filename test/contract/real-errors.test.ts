@@ -5,6 +5,9 @@ const wrong = { headers: { authorization: 'Bearer mak-wrong' } };
 
 describe('Errors in the words of the recorded gateway', () => {
 	const flat = (code: string, message: string) => ({ code, message });
+	const YOUR_IP = expect.stringMatching(/^Access denied\. Your IP is [\w.:]+$/) as string;
+	const NO_IMAGES = 'Image generation is not enabled for this group';
+	const NO_TEXT_MODEL = 'images endpoint requires an image model, got "aurora-text-1"';
 	const typed = (type: string, message: string) => ({ error: { type, code: type, message } });
 
 	test.each([
@@ -13,21 +16,8 @@ describe('Errors in the words of the recorded gateway', () => {
 		['responses', { key: 'revoked' }, 401, flat('INVALID_API_KEY', 'Invalid API key')],
 		['responses', { key: 'expired' }, 403, flat('API_KEY_EXPIRED', 'API key 已过期')],
 		['responses', { key: 'disabled' }, 401, flat('API_KEY_DISABLED', 'API key is disabled')],
-		[
-			'models',
-			{ key: 'fenced' },
-			403,
-			flat(
-				'ACCESS_DENIED',
-				expect.stringMatching(/^Access denied\. Your IP is [\w.:]+$/) as string,
-			),
-		],
-		[
-			'generations',
-			{ key: 'textOnly' },
-			403,
-			typed('permission_error', 'Image generation is not enabled for this group'),
-		],
+		['models', { key: 'fenced' }, 403, flat('ACCESS_DENIED', YOUR_IP)],
+		['generations', { key: 'textOnly' }, 403, typed('permission_error', NO_IMAGES)],
 		['generations', { key: 'exhausted' }, 403, typed('billing_error', 'insufficient balance')],
 	] as const)('%s %j: %i', async (endpoint, sending, status, body) => {
 		const { client } = await start({ realErrors: true });
@@ -38,12 +28,7 @@ describe('Errors in the words of the recorded gateway', () => {
 	test.each([
 		[{ asyncImages: false }, {}, 404, 'async image tasks are not enabled'],
 		[{ platformWithoutImages: true }, {}, 404, 'Images API is not supported for this platform'],
-		[
-			{},
-			{ model: 'aurora-text-1' },
-			400,
-			'images endpoint requires an image model, got "aurora-text-1"',
-		],
+		[{}, { model: 'aurora-text-1' }, 400, NO_TEXT_MODEL],
 	])('a submit with %j', async (settings, change, status, message) => {
 		const { client } = await start({ realErrors: true, ...settings });
 		const answer = await client.ask('generations', change);
@@ -53,11 +38,8 @@ describe('Errors in the words of the recorded gateway', () => {
 	test.each(['/v1/nope', '/responses', '/console'])('%s: 404 in plain text', async (path) => {
 		const { client } = await start({ plainNotFound: true });
 		const { status, headers, text } = await client.send('GET', path);
-		expect([status, headers['content-type'], text]).toEqual([
-			404,
-			'text/plain',
-			'404 page not found',
-		]);
+		const seen = [status, headers['content-type'], text];
+		expect(seen).toEqual([404, 'text/plain', '404 page not found']);
 	});
 });
 
@@ -68,12 +50,8 @@ describe('Quotas and limits', () => {
 		['capped', 'responses', { code: 'USAGE_LIMIT_EXCEEDED' }],
 	] as const)('%s, %s: 429 without Retry-After', async (key, endpoint, body) => {
 		const { client, gateway } = await start();
-		const answer = await client.ask(endpoint, {}, { key });
-		expect([answer.status, answer.headers['retry-after'], answer.json]).toMatchObject([
-			429,
-			undefined,
-			body,
-		]);
+		const { status, headers, json } = await client.ask(endpoint, {}, { key });
+		expect([status, headers['retry-after'], json]).toMatchObject([429, undefined, body]);
 		expect([gateway.tasks, gateway.charges]).toEqual([[], []]);
 	});
 
@@ -83,12 +61,9 @@ describe('Quotas and limits', () => {
 		for (let sent = 0; sent < 120; sent++)
 			statuses.add((await client.ask('models', {}, wrong)).status);
 		expect([...statuses]).toEqual([401]);
-		const locked = await client.ask('models');
-		expect([locked.status, locked.headers['retry-after'], locked.json]).toMatchObject([
-			429,
-			'60',
-			{ code: 'INVALID_AUTH_RATE_LIMITED' },
-		]);
+		const { status, headers, json } = await client.ask('models');
+		const code = 'INVALID_AUTH_RATE_LIMITED';
+		expect([status, headers['retry-after'], json]).toMatchObject([429, '60', { code }]);
 		await time.advance(60_000);
 		expect((await client.ask('models')).status).toBe(200);
 	});
@@ -129,26 +104,20 @@ describe('How requests are named', () => {
 		const own = { headers: { 'x-request-id': 'mine', 'x-client-request-id': 'mine too' } };
 		const { headers } = await client.ask('responses', {}, own);
 		const submit = await client.ask('generations', {}, own);
-		expect([headers['x-request-id']?.[0], submit.headers['x-request-id']]).toEqual([
-			'mine',
-			'mine',
-		]);
+		const ids = [headers['x-request-id']?.[0], submit.headers['x-request-id']];
+		expect(ids).toEqual(['mine', 'mine']);
 		expect(headers['x-client-request-id']).not.toBe('mine too');
 		expect(gateway.requests.map(({ id }) => id)).toEqual(['mine', 'mine']);
 		expect(gateway.charges.map(({ requestId }) => requestId)).toEqual(['mine', 'mine']);
 	});
 
-	test.each(['request-id', 'x-litellm-call-id', 'x-oneapi-request-id'] as const)(
-		'by %s alone',
-		async (requestIds) => {
-			const { client, gateway } = await start({ requestIds });
-			const { headers } = await client.ask('models');
-			expect([headers[requestIds], headers['x-request-id']]).toEqual([
-				gateway.requests[0]?.id,
-				undefined,
-			]);
-		},
-	);
+	const NAMES = ['request-id', 'x-litellm-call-id', 'x-oneapi-request-id'] as const;
+	test.each(NAMES)('by %s alone', async (requestIds) => {
+		const { client, gateway } = await start({ requestIds });
+		const { headers } = await client.ask('models');
+		const [sent] = gateway.requests;
+		expect([headers[requestIds], headers['x-request-id']]).toEqual([sent?.id, undefined]);
+	});
 });
 
 test('the list of models holds patterns', async () => {
@@ -164,10 +133,27 @@ test('the storage compresses although asked not to, and names the length of what
 	const { image_url } = (await client.poll(id)).json as { image_url: string };
 	const identity = { headers: { 'accept-encoding': 'identity' } };
 	const { headers, bytes } = await client.download(image_url, identity);
-	expect([headers['content-encoding'], headers['content-length']]).toEqual([
-		'gzip',
-		`${bytes.length}`,
-	]);
+	const named = [headers['content-encoding'], headers['content-length']];
+	expect(named).toEqual(['gzip', `${bytes.length}`]);
 	expect([...bytes.subarray(0, 2)]).toEqual([0x1f, 0x8b]);
 	expect(gateway.storageRequests).toHaveLength(1);
+});
+
+test('a gateway that stores nothing says so, and knows no item and no response by its ID', async () => {
+	const { client } = await start({ storesNothing: true });
+	const post = async (body: object) => {
+		const { status, json } = await client.ask('responses', { ...body });
+		return [status, json] as const;
+	};
+	const [, first] = await post({ store: true });
+	expect(first).toMatchObject({ store: false });
+	const user = { role: 'user', content: 'Hi' };
+	const thought = { type: 'reasoning', id: 'rs_1', summary: [] };
+	const message = expect.stringContaining("Item with id 'rs_1' not found") as string;
+	expect(await post({ input: [user, thought] })).toMatchObject([404, { error: { message } }]);
+	const sealed = { ...thought, encrypted_content: 'c2VhbGVk' };
+	expect(await post({ input: [user, sealed] })).toMatchObject([200, {}]);
+	const { id: previous_response_id } = first as { id: string };
+	const error = { code: 'continuation_state_unavailable' };
+	expect(await post({ previous_response_id })).toMatchObject([400, { error }]);
 });

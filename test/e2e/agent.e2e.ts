@@ -12,8 +12,6 @@ import { chatModel, inARow, MANUAL, ours, serves } from '../../scripts/n8n/workf
 /** The tool of the example's agent with which the other node of ours is tried. */
 const LIST_MODELS = {
 	...ours('List Models', 'modelAccess', {
-		descriptionType: 'manual',
-		toolDescription: 'Lists the models of the gateway.',
 		resource: 'model',
 		operation: 'getAll',
 	}),
@@ -249,7 +247,29 @@ describe('an AI Agent that thinks with our chat model', () => {
 	browserTest('lists the models by the other node', async () => {
 		const { text } = await say('four', 'Which are there? [[call:list_models {}]]');
 		expect(text).toContain('Aurora-Text-2.5-Preview');
+		const { tools } = responses().at(-1)?.body as {
+			tools: Array<{ name: string; description: string }>;
+		};
+		const listing = tools.find(({ name }) => name === 'List_Models');
+		expect(listing?.description).toMatch(/^Lists the AI models that are available\. Returns /);
 	});
+
+	browserTest(
+		'a node that serves as a tool has one description, and no options of files',
+		async () => {
+			await editor.open('chat-agent');
+			await editor.openNode('Draw Picture');
+			const names = ['Tool Description', 'Description', 'Model', 'Prompt', 'Simplify', 'Advanced'];
+			const shown = names.filter((name) => name !== 'Description');
+			await until('the fields are there, once', async () => {
+				return (await editor.fieldNames(names)).join() === shown.join();
+			});
+			await browser.picture('tool');
+			expect(await editor.offered(0)).not.toContain('File Name');
+			expect(await editor.offered(1)).not.toContain('Download Images');
+			await editor.closeNode();
+		},
+	);
 });
 
 describe('an agent on a gateway that behaves as real ones do and stores nothing', () => {

@@ -102,7 +102,8 @@ export class Editor {
 	/** Where the canvas has nodes: a picture's part, without the empty space around them. */
 	async canvasArea(): Promise<Area> {
 		await this.at('zoom-to-fit').click();
-		const boxes = await Promise.all((await this.at('canvas-node').all()).map(boxOf));
+		const shown = [await this.at('canvas-node').all(), await this.at('sticky').all()].flat();
+		const boxes = await Promise.all(shown.map(boxOf));
 		const left = Math.min(...boxes.map(({ x }) => x)) - 60;
 		const top = Math.min(...boxes.map(({ y }) => y)) - 40;
 		const right = Math.max(...boxes.map(({ x, width }) => x + width)) + 150;
@@ -147,6 +148,25 @@ export class Editor {
 		await switches.getByTestId('radio-button-expression').click();
 		await this.field(name).locator('.cm-content').fill(text);
 		await this.at('node-parameters').getByText(preview).first().waitFor();
+	}
+
+	/** Those of the names that label a field of the open node, in the order of the panel. */
+	async fieldNames(names: string[]): Promise<string[]> {
+		const labels = await this.at('node-parameters').locator('label').allInnerTexts();
+		// Below the name stand the switches of the field.
+		const first = labels.map((label) => label.trim().split('\n')[0]?.trim() ?? '');
+		return first.filter((label) => names.includes(label));
+	}
+
+	/** What a collection of the open node offers, by its place among the collections. */
+	async offered(place: number): Promise<string[]> {
+		await this.at('node-parameters').getByPlaceholder('Add option').nth(place).click();
+		const visible = this.page.locator('.el-select-dropdown__item').locator('visible=true');
+		await visible.first().waitFor();
+		const names = await visible.allInnerTexts();
+		await this.page.keyboard.press('Escape');
+		await visible.first().waitFor({ state: 'hidden' });
+		return names.map((name) => name.trim());
 	}
 
 	/** Opens the model picker, and searches it. */

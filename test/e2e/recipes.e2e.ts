@@ -275,7 +275,10 @@ describe('on the canvas', () => {
 		browserTest(`${id} has its note, and nodes that lack nothing`, async () => {
 			await editor.open(id);
 			const { nodes = [] } = examples.find((example) => example.id === id) ?? {};
-			for (const { name } of nodes) await editor.node(name).waitFor();
+			const isNote = ({ type }: WorkflowFile['nodes'][number]) => type.endsWith('.stickyNote');
+			for (const node of nodes) {
+				await (isNote(node) ? editor.at('sticky') : editor.node(node.name)).waitFor();
+			}
 			expect(await editor.at('node-issues').count()).toBe(0);
 			await browser.picture(`recipe-${id}`, await editor.canvasArea());
 		});

@@ -114,12 +114,9 @@ test.each(files)('%s imports whole: its nodes, the credential, known parameters'
 		expect([name, credentials]).toEqual([name, node && CREDENTIAL]);
 		if (!node) continue;
 		expect([name, node.description.version]).toEqual([name, typeVersion]);
-		const isTool = type.endsWith('Tool');
-		if (isTool) expect(node.description.usableAsTool).toBe(true);
-		// n8n adds these two to a node that an agent has as a tool.
-		const added = isTool ? ['descriptionType', 'toolDescription'] : [];
+		if (type.endsWith('Tool')) expect(node.description.usableAsTool).toBe(true);
 		const unknown = unknownParameters(parameters, propertiesFor(node, parameters));
-		expect([name, unknown.filter((path) => !added.includes(path))]).toEqual([name, []]);
+		expect([name, unknown]).toEqual([name, []]);
 	}
 });
 

@@ -40,10 +40,10 @@ async function demandCertificate(maxVersion: SecureVersion, inFrontOf: string) {
 	return `https://localhost:${front.port}`;
 }
 
-const TOLD: Array<[SecureVersion, title: string | RegExp, advice: RegExp]> = [
+const TOLD: Array<[SecureVersion, title: RegExp, advice: RegExp]> = [
 	[
 		'TLSv1.3',
-		'The gateway asks for a client certificate (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)',
+		/^The gateway asks for a client certificate \(ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED\)$/,
 		/^These nodes cannot send one\. Ask the gateway’s operator/,
 	],
 	[
@@ -54,30 +54,26 @@ const TOLD: Array<[SecureVersion, title: string | RegExp, advice: RegExp]> = [
 	],
 ];
 
-describe.each(TOLD)(
-	'A gateway that asks by %s for a client certificate',
-	(version, title, advice) => {
-		test.each<[string, (access: { baseUrl: string }) => Promise<FailedRun>]>([
-			['a list', async (access) => await harness.textError(getModels(), { access })],
-			['a response', async (access) => await harness.textError(createResponse(), { access })],
-			[
-				'a stream',
-				async (access) => await harness.textError(createResponse({ stream: true }), { access }),
-			],
-			['an image', async (access) => await harness.imageError(generateImage(), { access })],
-		])('is told as what it is, and sent nothing again: %s', async (_, run) => {
-			const baseUrl = `${await demandCertificate(version, harness.gateway.origin)}/v1`;
-			const error = shown(await run({ baseUrl }));
-			expect(error.message).toEqual(
-				typeof title === 'string' ? title : expect.stringMatching(title),
-			);
-			expect(error.description).toMatch(advice);
-			expect(error.context.details).toMatchObject({ retryable: false });
-			expect(front?.tried).toBe(1);
-			expect(harness.gateway.count()).toBe(0);
-		});
-	},
-);
+type Access = { access: { baseUrl: string } };
+const RUNS: Array<[string, (at: Access) => Promise<FailedRun>]> = [
+	['a list', async (at) => await harness.textError(getModels(), at)],
+	['a response', async (at) => await harness.textError(createResponse(), at)],
+	['a stream', async (at) => await harness.textError(createResponse({ stream: true }), at)],
+	['an image', async (at) => await harness.imageError(generateImage(), at)],
+];
+
+describe.each(TOLD)('A gateway that asks by %s for a client certificate', (...told) => {
+	const [version, title, advice] = told;
+	test.each(RUNS)('is told as what it is, and sent nothing again: %s', async (_, run) => {
+		const baseUrl = `${await demandCertificate(version, harness.gateway.origin)}/v1`;
+		const error = shown(await run({ access: { baseUrl } }));
+		expect(error.message).toMatch(title);
+		expect(error.description).toMatch(advice);
+		expect(error.context.details).toMatchObject({ retryable: false });
+		expect(front?.tried).toBe(1);
+		expect(harness.gateway.count()).toBe(0);
+	});
+});
 
 test('A storage host that asks for a client certificate is told as what it is', async () => {
 	const task = await submitted(harness);

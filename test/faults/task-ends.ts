@@ -14,84 +14,53 @@ export interface TaskEndRow {
 const IN_DOUBT =
 	'The image may have been made and charged, although it cannot be fetched. Check the usage in the gateway’s console before you submit it again.';
 
-const doubt = (end: TaskEndName, message: string): TaskEndRow => ({
-	end,
-	submits: 1,
-	message,
-	advice: IN_DOUBT,
-	retryable: false,
-});
+const REFUSED_4 = 'The gateway refused this image 4 times.';
+const REFUSED_6 = 'The gateway refused this image 6 times within Max Wait (100 s).';
 
-const refused = (end: TaskEndName, message: string, advice: string): TaskEndRow => ({
-	...doubt(end, message),
-	advice,
-});
-
-const tooMany = (end: TaskEndName, submits: number, message: string): TaskEndRow => ({
-	end,
-	submits,
-	message,
-	advice: `The gateway refused this image ${submits} times${submits > 4 ? ' within Max Wait (100 s)' : ''}.`,
-	retryable: true,
-});
-
-const ONE_TOO_MANY = 'The gateway refused the image task as one too many';
+const ONE_TOO_MANY = 'The gateway refused the image task as one too many (HTTP 429)';
 const NOT_TAKEN = 'The gateway could not take the image task';
-const PROVIDER_REFUSED = 'The model’s provider refused the prompt or an image';
+const FAILED = 'The image task failed';
+const NO_MODEL = 'Model is not supported by any configured account in this group';
+const NO_STORE = 'failed to store generated image to object storage';
+const MODERATED =
+	'The model’s provider refused the prompt or an image (HTTP 400, moderation_blocked): Your request was rejected';
+const LINE = 'Concurrency limit exceeded for user, please retry later';
+const QUOTA = 'A quota or budget is used up (HTTP 429, insufficient_quota): API key 额度已用完';
 
 /** Every end of the built-in gateway's tasks that is told by the task itself. */
-export const TASK_END_ROWS: TaskEndRow[] = [
-	tooMany(
-		'line is full',
-		6,
-		`${ONE_TOO_MANY} (HTTP 429): Concurrency limit exceeded for user, please retry later`,
-	),
-	tooMany(
-		'too many requests',
-		6,
-		`${ONE_TOO_MANY} (HTTP 429): group requests-per-minute limit exceeded`,
-	),
-	tooMany(
+const ENDS: Array<[end: TaskEndName, submits: number, message: string, advice: string]> = [
+	['line is full', 6, `${ONE_TOO_MANY}: ${LINE}`, REFUSED_6],
+	['too many requests', 6, `${ONE_TOO_MANY}: group requests-per-minute limit exceeded`, REFUSED_6],
+	[
 		'provider 429',
 		6,
-		`${ONE_TOO_MANY} (HTTP 429): Upstream rate limit exceeded, please retry later`,
-	),
-	tooMany('no account', 4, `${NOT_TAKEN} (HTTP 503): No available compatible accounts`),
-	tooMany('overloaded', 4, `${NOT_TAKEN} (HTTP 529): All available accounts exhausted`),
-	doubt(
-		'not stored',
-		'The image task failed (HTTP 502): failed to store generated image to object storage',
-	),
-	doubt('server error', 'The image task failed (HTTP 500): internal server error'),
-	doubt('timed out', 'The image task failed (HTTP 408): the request did not complete in time'),
-	doubt('no status', 'The image task failed: image generation failed'),
-	doubt(
-		'provider 500',
-		'The image task failed (HTTP 502): Upstream service temporarily unavailable',
-	),
-	refused(
-		'error in the result',
-		`${PROVIDER_REFUSED} (HTTP 400, moderation_blocked): Your request was rejected by the safety system.`,
-		'Change the prompt',
-	),
-	refused(
-		'refused by the provider',
-		`${PROVIDER_REFUSED} (HTTP 400, moderation_blocked): Your request was rejected`,
-		'Change the prompt',
-	),
-	refused(
+		`${ONE_TOO_MANY}: Upstream rate limit exceeded, please retry later`,
+		REFUSED_6,
+	],
+	['no account', 4, `${NOT_TAKEN} (HTTP 503): No available compatible accounts`, REFUSED_4],
+	['overloaded', 4, `${NOT_TAKEN} (HTTP 529): All available accounts exhausted`, REFUSED_4],
+	['not stored', 1, `${FAILED} (HTTP 502): ${NO_STORE}`, IN_DOUBT],
+	['server error', 1, `${FAILED} (HTTP 500): internal server error`, IN_DOUBT],
+	['timed out', 1, `${FAILED} (HTTP 408): the request did not complete in time`, IN_DOUBT],
+	['no status', 1, `${FAILED}: image generation failed`, IN_DOUBT],
+	['provider 500', 1, `${FAILED} (HTTP 502): Upstream service temporarily unavailable`, IN_DOUBT],
+	['error in the result', 1, `${MODERATED} by the safety system.`, 'Change the prompt'],
+	['refused by the provider', 1, MODERATED, 'Change the prompt'],
+	[
 		'no account has the model',
-		'The image task was refused (HTTP 404): Model is not supported by any configured account in this group',
-		'Nothing was made.',
-	),
-	refused(
+		1,
+		`The image task was refused (HTTP 404): ${NO_MODEL}`,
+		'Nothing was',
+	],
+	[
 		'no balance',
+		1,
 		'The balance is used up (HTTP 403): insufficient balance',
 		'Top up the balance',
-	),
-	refused(
-		'quota used up',
-		'A quota or budget is used up (HTTP 429, insufficient_quota): API key 额度已用完',
-		'Raise or reset the quota',
-	),
+	],
+	['quota used up', 1, QUOTA, 'Raise or reset the quota'],
 ];
+
+export const TASK_END_ROWS: TaskEndRow[] = ENDS.map(([end, submits, message, advice]) => {
+	return { end, submits, message, advice, retryable: submits > 1 };
+});

@@ -168,16 +168,9 @@ const event = fc
 		return `${named ? `event: ${type}\n` : ''}data: ${data}\n\n`;
 	});
 
-const noise = fc.constantFrom(
-	'data: [DONE]\n\n',
-	': comment\n\n',
-	'\r\n\r\n',
-	'data: {"broken\n\n',
-	'id: 1\nretry: 10\n\n',
-	'\u0000\ufffd',
-	'data',
-	' \n',
-);
+const COMMENTS = ['data: [DONE]\n\n', ': comment\n\n', 'id: 1\nretry: 10\n\n'];
+const GARBAGE = ['\r\n\r\n', 'data: {"broken\n\n', '\u0000\ufffd', 'data', ' \n'];
+const noise = fc.constantFrom(...COMMENTS, ...GARBAGE);
 
 const stream = fc
 	.array(fc.oneof({ weight: 5, arbitrary: event }, noise), { maxLength: 8 })

@@ -41,7 +41,7 @@ describe('the notes of a release', () => {
 		['that is missing', '1.3.0', 'no section "## [1.3.0]"'],
 		['of which another version begins with the same', '1.1', 'no section "## [1.1]"'],
 		['without a date', '1.2.0', 'no date'],
-		['with nothing in it', '1.0.1', 'says nothing about 1.0.1'],
+		['with nothing in it', '1.0.1', 'has no text about 1.0.1'],
 	])('are refused for a section %s', (_what, version, message) => {
 		expect(() => notes(version)).toThrow(message);
 	});

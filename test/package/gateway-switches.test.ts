@@ -46,7 +46,7 @@ test.each<[string[], GatewaySwitches]>([
 	[['--task-end', 'not stored'], { taskEnd: 'not stored' }],
 	[['--link-death', '410'], { linkDeath: 410 }],
 	[
-		['--status-args', 'completed=SUCCESS,failed=error'],
+		['--status-words', 'completed=SUCCESS,failed=error'],
 		{ statusWords: { completed: 'SUCCESS', failed: 'error' } },
 	],
 	[['--listed-patterns', 'gpt-*,o-*'], { listedPatterns: ['gpt-*', 'o-*'] }],
@@ -64,7 +64,7 @@ test.each([
 	[['--places', 'many'], '--places needs a number'],
 	[['--link-death', '500'], '--link-death needs one of 403, 404, 410'],
 	[
-		['--status-args', 'done=SUCCESS'],
+		['--status-words', 'done=SUCCESS'],
 		'--status-words needs STATE=WORD, several separated by commas',
 	],
 	[['--image-size', '64'], '--image-size needs a size such as 64x48'],

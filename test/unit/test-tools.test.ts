@@ -30,10 +30,8 @@ describe('virtual time', () => {
 
 describe('the search for a secret', () => {
 	const KEY = 'sk-test/4f9+a81c';
-	const hidden = Object.defineProperty(new Error('outside'), 'request', {
-		value: { key: KEY },
-		enumerable: false,
-	});
+	const request = { value: { key: KEY }, enumerable: false };
+	const hidden = Object.defineProperty(new Error('outside'), 'request', request);
 	const circular: Record<string, unknown> = { deep: { key: KEY } };
 	circular.self = circular;
 

@@ -93,11 +93,8 @@ describe('a PNG can be transparent', () => {
 
 	test('by a tRNS chunk, also behind other chunks, and within a larger buffer', () => {
 		const file = withChunk('tRNS', 6);
-		expect([file, withChunk('pHYs', 9), withChunk('tEXt', 500, file)].map(hasAlpha)).toEqual([
-			true,
-			false,
-			true,
-		]);
+		const files = [file, withChunk('pHYs', 9), withChunk('tEXt', 500, file)];
+		expect(files.map(hasAlpha)).toEqual([true, false, true]);
 		expect(hasAlpha(Buffer.concat([Buffer.alloc(100, 1), file]).subarray(100))).toBe(true);
 	});
 

@@ -1,30 +1,11 @@
 import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
-import {
-	bytes,
-	completed,
-	delta,
-	event,
-	inChunks,
-	message,
-	outcome,
-	streaming,
-} from './recorded-streams';
+import { bytes, completed, delta, event, streaming } from './recorded-streams';
 
 const DIGITS = '0123456789';
 
 const textOf = ({ json }: { json: Record<string, unknown> }) =>
 	(json.output as Array<{ content: Array<{ text: string }> }>)[0]?.content[0]?.text;
-
-// Texts are compared by `===`: of a difference of megabytes Jest would print both.
-
-test('an event of 5 MB arrives whole', async () => {
-	const text = 'Größe: 你好 – 😀👩‍🚀 '.repeat(140_000);
-	const whole = bytes(completed({ output: [message(text)] }));
-	expect(whole.length).toBeGreaterThan(5_000_000);
-	expect(textOf(await outcome([whole])) === text).toBe(true);
-	expect(textOf(await outcome(inChunks(whole, 997))) === text).toBe(true);
-});
 
 test('a stream takes no more memory than its text', async () => {
 	setFlagsFromString('--expose-gc');

@@ -16,16 +16,12 @@ const ANSWER = delta('Hi') + completed({ output: [message('Hi')] });
 const failed = (code: string, response: object = {}) =>
 	event('response.failed', { response: { error: { code, message: 'No' }, ...response } });
 
+const quoted = (code: string) =>
+	`litellm.APIError: OpenAIException - {"error":{"code":"${code}","message":"No"}}`;
+
 /** An error event of LiteLLM, whose message quotes its provider's error; its own code is a status. */
 const quoting = (status: number, code: string) =>
-	`data: ${JSON.stringify({
-		error: {
-			message: `litellm.APIError: OpenAIException - {"error":{"code":"${code}","message":"No"}}`,
-			type: 'throttling_error',
-			param: null,
-			code: String(status),
-		},
-	})}\n\n`;
+	`data: ${JSON.stringify({ error: { message: quoted(code), type: 'x', code: `${status}` } })}\n\n`;
 
 /** The reply to each request, streamed or as a whole. */
 const WAYS: Array<[string, (client: Client) => Promise<unknown>]> = [

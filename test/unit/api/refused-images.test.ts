@@ -133,9 +133,8 @@ describe('An image that the gateway refuses', () => {
 		const error = await failureOf(refused(told));
 		expect(error).toBeInstanceOf(kind);
 		expect(error.message).toBe(told.message);
-		expect(error.details.taskId).toBeUndefined();
-		expect(error.details.maybeExecuted).toBeUndefined();
-		expect(error.details.retryable).toBe(true);
+		const { taskId, maybeExecuted, retryable } = error.details;
+		expect([taskId, maybeExecuted, retryable]).toEqual([undefined, undefined, true]);
 		expect(error.details.advice.match(/Nothing was made or charged\./g)).toHaveLength(1);
 	});
 

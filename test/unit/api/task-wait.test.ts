@@ -80,20 +80,6 @@ describe('Waiting for a task', () => {
 		await succeed([status('queued'), processing(), COMPLETED], waiting({}, { onSeen }));
 		expect(statuses).toEqual(['queued', 'processing', 'completed']);
 	});
-
-	test.each([
-		['404', [reply(404)], 'knows no image task'],
-		['401', [reply(401)], 'did not accept the API key'],
-		['a redirect', [reply(302)], 'redirects'],
-		['500 twice', [reply(500), reply(500)], 'internal error'],
-	])('ends by %s, with the task’s ID', async (_, end, says) => {
-		const { error, sent } = await fail([processing(), ...end], waiting());
-		expect(error.message).toContain(says);
-		expect(error.details.taskId).toBe('task_1');
-		const accepted = error.details.advice.match(/was accepted/g) ?? [];
-		expect(accepted).toHaveLength(says.includes('knows') ? 0 : 1);
-		expect(sent).toHaveLength(1 + end.length);
-	});
 });
 
 describe('Waiting ends in time', () => {

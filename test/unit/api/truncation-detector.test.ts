@@ -32,11 +32,8 @@ const gif = bytes(
 
 const webp = bytes('RIFF\x18\0\0\0WEBPVP8 \x0c\0\0\0', [1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6]);
 
-const avif = bytes(
-	'\0\0\0\x10ftypavif\0\0\0\0',
-	'\0\0\0\x0cmeta\x01\x02\x03\x04',
-	'\0\0\0\x01mdat\0\0\0\0\0\0\0\x14\x01\x02\x03\x04',
-);
+const boxes = ['\0\0\0\x10ftypavif\0\0\0\0', '\0\0\0\x0cmeta\x01\x02\x03\x04'];
+const avif = bytes(...boxes, '\0\0\0\x01mdat\0\0\0\0\0\0\0\x14\x01\x02\x03\x04');
 
 /** Each with the bytes at its end that may be missing without harm to the image. */
 const FILES: Array<[name: string, mimeType: string, file: Buffer, spare: number]> = [

@@ -46,14 +46,9 @@ test('what is not set is not sent, what is false or 0 is', () => {
 });
 
 test('an extra body wins, and adds to objects that were set', () => {
-	const merged = withExtraBody(
-		{ model: 'a', text: { format: { type: 'json_object' } }, tools: [1] },
-		{ model: 'b', text: { verbosity: 'low' }, tools: [2], more: true },
-	);
-	expect(merged).toEqual({
-		model: 'b',
-		text: { format: { type: 'json_object' }, verbosity: 'low' },
-		tools: [2],
-		more: true,
-	});
+	const format = { type: 'json_object' };
+	const own = { model: 'a', text: { format }, tools: [1] };
+	const extra = { model: 'b', text: { verbosity: 'low' }, tools: [2], more: true };
+	const text = { format, verbosity: 'low' };
+	expect(withExtraBody(own, extra)).toEqual({ model: 'b', text, tools: [2], more: true });
 });

@@ -6,15 +6,18 @@ interface Kept {
 	kept: IDataObject;
 	runIndex?: number;
 	executionId?: string;
-	tool?: boolean;
+	/** Undefined: n8n does not know. */
+	isTool?: (() => boolean) | undefined;
 }
 
-const storeOf = ({ kept, runIndex = 0, executionId = '1', tool = false }: Kept) =>
+const asTool = { isTool: () => true };
+
+const storeOf = ({ kept, runIndex = 0, executionId = '1', ...rest }: Kept) =>
 	new ResumeStore({
 		getContext: () => kept,
 		getExecutionId: () => executionId,
 		getWorkflowDataProxy: () => ({ $runIndex: runIndex }),
-		isToolExecution: () => tool,
+		isToolExecution: 'isTool' in rest ? rest.isTool : () => false,
 	} as unknown as IExecuteFunctions);
 
 const task = (taskId: string): SavedWork => {
@@ -88,6 +91,15 @@ describe('What is dropped', () => {
 		expect(kept.mine).toBe(1);
 	});
 
+	test('a task that a try asked for again is not named', () => {
+		storeOf({ kept }).save(0, BOAT, task('t1'));
+		const next = storeOf({ kept });
+		next.restore(0, BOAT);
+		expect(next.unclaimed()).toEqual([]);
+		// Other nodes of the package would find it under the same name.
+		expect(Object.keys(kept)).toEqual(['modelAccess']);
+	});
+
 	test('a task that no try asked for again is named, and dropped with the rest', () => {
 		storeOf({ kept }).save(0, BOAT, task('t1'));
 		const next = storeOf({ kept });
@@ -108,10 +120,11 @@ describe('What is dropped', () => {
 
 	test('an unknown task only where an earlier execution submitted it', () => {
 		storeOf({ kept }).save(0, BOAT, task('t1'));
+		storeOf({ kept }).save(1, BOAT, task('t2'));
 		storeOf({ kept }).dropUnknown('t1');
 		expect(storeOf({ kept }).restore(0, BOAT)).toMatchObject({ taskId: 't1' });
 		storeOf({ kept, executionId: '2' }).dropUnknown('t1');
-		expect(kept).toEqual({});
+		expect(storeOf({ kept }).tasks()).toEqual([{ itemIndex: 1, taskId: 't2' }]);
 	});
 });
 
@@ -121,16 +134,21 @@ test('a doubt holds for the tries of one execution; who runs it again does so on
 	expect(storeOf({ kept, executionId: '2' }).restore(0, BOAT)).toBeUndefined();
 });
 
-describe('As an agent’s tool', () => {
-	test('a call drops only what it asked for: others run under the same name', () => {
-		const one = storeOf({ kept, tool: true });
-		const other = storeOf({ kept, tool: true, runIndex: 1 });
-		one.save(0, BOAT, task('t1'));
-		// The request alone tells, since each try has another run index.
-		expect(other.restore(0, BOAT)).toMatchObject({ taskId: 't1' });
-		other.save(0, TREE, task('t2'));
-		one.clear();
-		expect(storeOf({ kept, tool: true }).restore(0, TREE)).toMatchObject({ taskId: 't2' });
-		expect(storeOf({ kept, tool: true }).restore(0, BOAT)).toBeUndefined();
-	});
+test('a call of an agent’s tool drops only what it asked for: others run under the same name', () => {
+	const one = storeOf({ kept, ...asTool });
+	const other = storeOf({ kept, ...asTool, runIndex: 1 });
+	expect(one.restore(0, TREE)).toBeUndefined();
+	one.save(0, BOAT, task('t1'));
+	// The request alone tells, since each try has another run index.
+	expect(other.restore(0, BOAT)).toMatchObject({ taskId: 't1' });
+	other.save(0, TREE, task('t2'));
+	one.clear();
+	expect(storeOf({ kept, ...asTool }).restore(0, TREE)).toMatchObject({ taskId: 't2' });
+	expect(storeOf({ kept, ...asTool }).restore(0, BOAT)).toBeUndefined();
+});
+
+test('in an n8n that knows no tool executions, a run is known by its index', () => {
+	const old = storeOf({ kept, runIndex: 1, isTool: undefined });
+	old.save(0, BOAT, task('t1'));
+	expect(storeOf({ kept, runIndex: 1 }).restore(0, BOAT)).toMatchObject({ taskId: 't1' });
 });
