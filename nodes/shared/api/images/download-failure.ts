@@ -26,7 +26,7 @@ export class DownloadFailure extends Error {
 	}
 }
 
-export const LATER = 'This is a fault of the storage host or the network.';
+export const LATER = 'The storage host or the network failed.';
 
 export const ASK_OPERATOR = 'Ask the gateway’s operator.';
 
