@@ -125,9 +125,7 @@ describe('An image that is refused', () => {
 			await harness.time.advance(1000);
 			const error = shown(await harness.imageError(waitForTask(id)));
 			expect(error.message).toMatch(/^The gateway (refused|could not take) the image task/);
-			expect(error.description).toMatch(
-				/^Nothing was made or charged\./,
-			);
+			expect(error.description).toMatch(/^Nothing was made or charged\./);
 			expect(error.context.details).toMatchObject({ task_id: id, retryable: true });
 
 			const { items } = await harness.image(getTask(id));

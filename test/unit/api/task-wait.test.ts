@@ -99,7 +99,8 @@ describe('Waiting ends in time', () => {
 	const KEPT =
 		/before 2026-01-01T00:00:09\.000Z, so .* 1 s early\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/;
 	const ON_TIME = /^Its last status was processing\. The task goes on/;
-	const EARLY = /again before 2026-01-01T00:20:00\.000Z, so the node stopped waiting 15 min early\./;
+	const EARLY =
+		/again before 2026-01-01T00:20:00\.000Z, so the node stopped waiting 15 min early\./;
 	const unnamed = Array<Exchange>(4).fill(processing({}));
 
 	test.each<[string, Exchange[], seconds: number, waits: number[], says: string, RegExp]>([
