@@ -79,7 +79,7 @@ const timedOut = (option: string) =>
 		{ ifOption: option, text: `Raise the ${option} option if the request needs longer.` },
 	]);
 
-const NO_TIME = ['No time was left to try again.', STORAGE_FAULT];
+const NO_TIME = ['The time limit left no time for another attempt.', STORAGE_FAULT];
 
 /** Two tries fit into the two minutes of a download. */
 const silentFile = fails('doubt', 'nothing arrived for 60 s', NO_TIME, { sent: 2, waits: [61] });

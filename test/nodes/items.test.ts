@@ -363,7 +363,7 @@ describe('After a response that ends the node', () => {
 	test('the error says both where both happened, doubts first, and neither where it is alone', async () => {
 		const { description } = await failed('bad', 'lost', 'Hello');
 		expect(description).toMatch(
-			/charged as well\. [^]*Item 1: The connection[^]*1 answer of other/,
+			/charged as well\. [^]*Item 1: The connection[^]*1 answer of another item/,
 		);
 
 		const alone = await failed('bad');

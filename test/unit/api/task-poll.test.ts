@@ -91,7 +91,7 @@ describe('A poll', () => {
 	const BUSY = errorBody({ code: 'rate_limit_exceeded', message: 'busy' });
 	const odd: Array<[string, Exchange, says: string, httpStatus: number]> = [
 		['a web page', WEB_PAGE, 'a web page (HTML) instead of JSON', 200],
-		['nothing', reply(200, ''), 'answered with nothing', 200],
+		['nothing', reply(200, ''), 'answered with an empty body', 200],
 		[
 			'another document',
 			reply(200, { object: 'list', data: [] }),

@@ -102,7 +102,7 @@ describe('The error of a node', () => {
 		const { message, description } = of(TASKS.slice(1), [], 1);
 		expect(message).toBe('Refused – 1 image task of another item was accepted');
 		expect(description).toContain('1 answer of another item was received. It is lost unless');
-		expect(description).toContain('hands it on, it is lost.');
+		expect(description).toContain('Retry On Fail returns it.');
 		expect(description).not.toContain(DOUBT);
 		expect(of([], DOUBTS).message).toBe('Refused');
 		expect(of([], DOUBTS).description).not.toContain(BILL);
