@@ -31,7 +31,7 @@ const STATUSES: Array<[statuses: number[], ...Outcome]> = [
 	[[500], ONCE_MORE, 'maybe', /internal error/, /report it/],
 	[[502], READS_ONLY, 'maybe', /invalid reply/, /small request/],
 	[[503, 529], QUEUED, 'no', /overloaded or partly unavailable/, /^Try again later/],
-	[[504], READS_ONLY, 'maybe', /waited too long/, /Shorten the task\. Turn on Stream/],
+	[[504], READS_ONLY, 'maybe', /waited too long/, /Send a smaller request\. Turn on Stream/],
 	[[300, 301, 302, 303, 304, 307, 308], NEVER, 'no', /redirects to another/, /key would/],
 	[
 		[402, 405, 409, 418, 422, 451],
