@@ -38,6 +38,12 @@ const KEEPERS: Record<string, string> = {
 	'retry-failed-execution': 'Keep the Images',
 };
 
+/** The editor's buttons lie over the canvas, and over nodes of a large workflow. */
+const WITHOUT_BUTTONS = `
+	[data-test-id^=execute-workflow-button], [data-test-id=workflow-chat-button],
+	[class*=nodeButtonsWrapper] * { visibility: hidden !important; }
+`;
+
 /** As large as the mask of the recipe. */
 const PHOTO = drawImage({ prompt: 'a cup', index: 0, width: 640, height: 480 });
 
@@ -63,13 +69,17 @@ beforeAll(async () => {
 	await Promise.all(
 		Object.keys(KEEPERS).map(async (id) => await mkdir(folderOf(id), { recursive: true })),
 	);
-	await importWorkflows(n8nServer.n8n, examples.map(forThisTest));
+	const asTheyAre = examples.map((example) => ({ ...example, id: untouched(example.id) }));
+	await importWorkflows(n8nServer.n8n, [...examples.map(forThisTest), ...asTheyAre]);
 	await n8nServer.start();
 }, 300_000);
 
 afterAll(() => web?.close());
 
 const folderOf = (id: string) => join(n8nServer.n8n.userFolder, FILES, id);
+
+/** The ID of an example that is not changed for the test. */
+const untouched = (id?: string) => `${id}-untouched`;
 
 /** An example whose photos come from this machine, whose wait is short, and whose images are kept. */
 function forThisTest(workflow: WorkflowFile): WorkflowFile {
@@ -273,13 +283,14 @@ describe('on the canvas', () => {
 
 	for (const id of RECIPES) {
 		browserTest(`${id} has its note, and nodes that lack nothing`, async () => {
-			await editor.open(id);
+			await editor.open(untouched(id));
 			const { nodes = [] } = examples.find((example) => example.id === id) ?? {};
 			const isNote = ({ type }: WorkflowFile['nodes'][number]) => type.endsWith('.stickyNote');
 			for (const node of nodes) {
 				await (isNote(node) ? editor.at('sticky') : editor.node(node.name)).waitFor();
 			}
 			expect(await editor.at('node-issues').count()).toBe(0);
+			await browser.page.addStyleTag({ content: WITHOUT_BUTTONS });
 			await browser.picture(`recipe-${id}`, await editor.canvasArea());
 		});
 	}
