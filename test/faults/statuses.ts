@@ -198,10 +198,8 @@ const askedOf = (code: number, seconds: number): Failure['ofKind'] => {
 
 function asked(code: number, form: string): Row {
 	const { seconds } = RETRY_AFTERS[form]!;
-	const [type, kind] =
-		code === 429
-			? ['rate_limit_error', 'rate_limit_exceeded']
-			: ['overloaded_error', 'service_unavailable'];
+	const limits = ['rate_limit_error', 'rate_limit_exceeded'];
+	const [type, kind] = code === 429 ? limits : ['overloaded_error', 'service_unavailable'];
 	const more: Partial<Failure> =
 		seconds === undefined
 			? {}
@@ -223,10 +221,8 @@ const REDIRECT = [
 	'Redirects are not followed, since the key would go to the other address. Check the Base URL of the credential: http in place of https, a missing path or a login page are usual causes.',
 ];
 
-const TOO_MANY = fails('refused', 'more than 5 redirects', [ASK_OPERATOR], {
-	sent: 6,
-	waits: [0, 0, 0, 0, 0],
-});
+const SIX = { sent: 6, waits: [0, 0, 0, 0, 0] };
+const TOO_MANY = fails('refused', 'more than 5 redirects', [ASK_OPERATOR], SIX);
 
 const NO_IMAGE = noImage('JSON');
 
@@ -235,10 +231,7 @@ const NO_WEB_ADDRESS = fails('refused', 'its address is not a web address', [ASK
 /** Redirects, and what comes of them at the storage. The gateway's are never followed. */
 const REDIRECTS: Array<[status: number, target: string, atStorage: Failure]> = [
 	[301, 'another origin', NO_IMAGE],
-	[302, 'another origin', NO_IMAGE],
-	[303, 'another origin', NO_IMAGE],
 	[307, 'another origin', NO_IMAGE],
-	[308, 'another origin', NO_IMAGE],
 	[302, 'a host without a scheme', NO_IMAGE],
 	[302, 'itself, in a loop', TOO_MANY],
 	[302, 'a file', NO_WEB_ADDRESS],
