@@ -85,6 +85,13 @@ describe.each(nodes)('the node %s', (name, node) => {
 		expect(names.filter((inner, n) => names.indexOf(inner) !== n)).toEqual([]);
 	});
 
+	test('has labels that the panel shows in whole', () => {
+		const labeled = withInner(properties).filter(([, { type }]) => type !== 'notice');
+		const labels = labeled.map(([, { displayName }]) => displayName);
+		// n8n cuts one of 26 characters in a collection within a collection.
+		expect(labels.filter((label) => label.length > 24)).toEqual([]);
+	});
+
 	test('shows a field nowhere else', () => {
 		expect(new Set(properties.flatMap(placesOf))).toEqual(new Set(places));
 	});
