@@ -209,7 +209,7 @@ export const waitField = {
 	type: 'boolean',
 	default: true,
 	description:
-		'Whether to wait until the image is done. If off, the item holds the task, which Task → Wait can collect later. If the gateway refuses the task later, the node then does not submit it again.',
+		'Whether to wait until the image is done. If off, the item holds the task, which Task → Wait can fetch later. If the gateway refuses the task later, the node then does not submit it again.',
 } satisfies INodeProperties;
 
 /** What a submit needs beside what is submitted. */

@@ -202,7 +202,7 @@ test('edit-photos-with-mask: each photo is sent with the mask; one that fails do
 	const kept = items('Keep the Edited Photo').map(({ sku }) => sku as string);
 	const failed = items('List What Failed');
 	expect(failed).toHaveLength(1);
-	expect(failed[0]?.reason).toMatch(/^The image task was refused \(HTTP 400\)/);
+	expect(failed[0]?.reason).toMatch(/^The gateway refused the image task \(HTTP 400\)/);
 	expect([...kept, failed[0]?.sku].sort()).toEqual(['CAM-02', 'CUP-03', 'DOG-01']);
 	const files = await images('edit-photos-with-mask');
 	expect(files.map(({ name }) => name)).toEqual(kept.map((sku, n) => `${n}-${sku}.png`));

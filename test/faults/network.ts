@@ -23,7 +23,7 @@ const read = (body: Outcome, stream: Outcome, file: Outcome): Expected => ({
 	download: file,
 });
 
-const LOST = 'The connection to the gateway was lost before its answer was here';
+const LOST = 'The connection to the gateway was lost before its answer arrived';
 
 const CHECK_NETWORK = ['Check the network and the proxies between n8n and the gateway.'];
 
@@ -61,7 +61,7 @@ const halfAPicture = fails(
 	[STORAGE_FAULT, 'switch Download Images off and fetch it with an HTTP Request node.'],
 );
 
-const NOT_A_GATEWAY = ['The address may not be that of a gateway with the Model Access API.'];
+const NOT_A_GATEWAY = ['The address may not belong to a gateway with the Model Access API.'];
 const OK = { details: { http_status: 200 } };
 const notJson = fails('unusable', 'The gateway’s answer is not JSON: {cut}', NOT_A_GATEWAY, OK);
 
@@ -75,7 +75,7 @@ const cutOff = (details?: Record<string, unknown>): Expected => ({
 
 const timedOut = (option: string) =>
 	fails('doubt', 'The gateway did not answer in time (ECONNABORTED)', [
-		'It may be overloaded, or something on the way to it slow.',
+		'The gateway, or a proxy in front of it, may be overloaded.',
 		{ ifOption: option, text: `Raise the ${option} option if the request needs longer.` },
 	]);
 
@@ -129,10 +129,10 @@ const certificate = (name: string, where: BadAddress, code: string) =>
 		name,
 		where,
 		fails('refused', `The gateway’s TLS certificate is not accepted (${code})`, [
-			'Check the host in the Base URL. The gateway needs a valid certificate for it; verification is not switched off, since the key would be readable on the way.',
+			'Check the host in the Base URL: the gateway needs a valid certificate for it. The nodes always verify it, to protect the API key.',
 		]),
 		fails('refused', `its TLS certificate is not accepted (${code})`, [
-			'Ask the gateway’s operator; verification is not switched off.',
+			'Ask the gateway’s operator.',
 		]),
 	);
 

@@ -90,7 +90,7 @@ describe('A poll', () => {
 	const errorBody = (error: object) => reply(200, { error });
 	const BUSY = errorBody({ code: 'rate_limit_exceeded', message: 'busy' });
 	const odd: Array<[string, Exchange, says: string, httpStatus: number]> = [
-		['a web page', WEB_PAGE, 'a web page (HTML) in place of JSON', 200],
+		['a web page', WEB_PAGE, 'a web page (HTML) instead of JSON', 200],
 		['nothing', reply(200, ''), 'answered with nothing', 200],
 		[
 			'another document',

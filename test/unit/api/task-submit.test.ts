@@ -115,7 +115,7 @@ test.each([
 	['an address', { data: 'https://gw.example/12345678' }, {}, NO_ID],
 	['a number as data', { data: 1745678901234567 }, {}, NO_ID],
 	['a long text', { data: `a1${'x'.repeat(200)}` }, {}, NO_ID],
-	['an empty body', '', {}, 'The gateway answered with nothing in place of JSON'],
+	['an empty body', '', {}, 'The gateway answered with an empty body instead of JSON'],
 	['text that echoes the key', `accepted ${KEY}`, {}, NO_JSON],
 	['a Location elsewhere', {}, { location: '/v1/jobs/7' }, NO_ID],
 	['a Location without ID', {}, { location: '/v1/images/tasks/' }, NO_ID],

@@ -186,7 +186,7 @@ function adviseOnFormat(error: ModelAccessError): ModelAccessError {
 function undelivered(error: unknown, { response, ...created }: CreatedResponse): ModelAccessError {
 	if (error instanceof ModelAccessError) return error;
 	return new InvalidResponseError(
-		`The answer could not be handed on: ${(error as Error).message}`,
+		`The answer could not be returned: ${(error as Error).message}`,
 		{
 			advice: 'The answer was paid for; its text is in the error’s details.',
 			retryable: false,

@@ -54,7 +54,7 @@ const serviceTierOption = textOption({
 		{ name: 'Priority', value: 'priority' },
 	],
 	default: 'auto',
-	description: 'How urgently the gateway works on the request, and at which price',
+	description: 'How fast the gateway works on the request, and at what price',
 });
 
 const storeOption = {
