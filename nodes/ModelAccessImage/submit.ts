@@ -28,7 +28,7 @@ interface SubmittedTask extends AwaitedTask {
 
 /**
  * Submits a task once, however often the node is tried, and makes items of what becomes of it. An
- * image that the gateway refuses as one too many is submitted again: nothing was made.
+ * image that the rate limit refuses is submitted again, since nothing was made.
  * @throws {ModelAccessError} from the submit on, every error carries the task's ID
  */
 export async function submitAndDeliver(

@@ -21,8 +21,8 @@ export interface ImageOrigin {
 }
 
 /**
- * The images of a completed task: each entry of `result.data` that has a `url`; where there is
- * none, the task's `image_url`.
+ * The images of a completed task: each entry of `result.data` that has a `url`. If none has, the
+ * task's `image_url`.
  * @throws {TaskError} the task has neither
  * @see contract, "Image task"
  */

@@ -135,8 +135,8 @@ export function resourceProperties(resources: Resource[]): INodeProperties[] {
 }
 
 /**
- * The description of the tool. n8n adds its own fields ("Generate an image in Model Access Image")
- * to nodes that have no field of this name.
+ * The description of the tool. n8n adds its own field ("Generate an image in Model Access Image")
+ * to nodes without this one.
  */
 const toolDescriptionField = (toolDescription: string): INodeProperties => ({
 	displayName: 'Tool Description',
