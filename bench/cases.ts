@@ -4,7 +4,7 @@ import { installedPackage, loadingTime, OTHER_PACKAGES } from './packages';
 import { pause, type Needs } from './process-needs';
 import { middleOf, short, times, type CaseResult, type Goal, type Line } from './results';
 import type { BackgroundLimits, Counts, Service } from './service';
-import type { BenchStage } from './stage';
+import type { MeasuredN8n } from './n8n-server';
 import { streamingWorkflows } from './workflows';
 import { done } from './worker';
 
@@ -12,7 +12,7 @@ import { done } from './worker';
 export interface Bench {
 	service: Service;
 	/** n8n itself; absent in quick mode. */
-	stage?: BenchStage;
+	n8nServer?: MeasuredN8n;
 	/** Folder of the unpacked package. */
 	folder: string;
 	/** Bytes of the tarball and of the installed files. */
@@ -62,9 +62,9 @@ async function inTurn(bench: Bench, contenders: Contender[]): Promise<Line[]> {
 }
 
 /** Does a job in a separate process, with n8n's Node. */
-async function job({ service, folder, stage }: Bench, what: Job): Promise<Done> {
+async function job({ service, folder, n8nServer }: Bench, what: Job): Promise<Done> {
 	const { baseUrl, key } = service;
-	return await done(what, { baseUrl, key, folder }, stage?.node);
+	return await done(what, { baseUrl, key, folder }, n8nServer?.node);
 }
 
 function atMost(goal: string, found: number, limit: number, unit: string): Goal {
@@ -79,7 +79,7 @@ const IMAGES = 20;
 const TASK_S = 6;
 
 const images: Case = async (bench) => {
-	const { service, stage } = bench;
+	const { service, n8nServer } = bench;
 	await service.ask({ wish: 'behave', plan: { taskSeconds: TASK_S } });
 	const counted = async (run: () => Promise<Needs>) => {
 		await service.ask({ wish: 'behave', plan: { taskSeconds: TASK_S } });
@@ -90,12 +90,12 @@ const images: Case = async (bench) => {
 		return { ...inSeconds(needs), 'requests an image': seen.requests / IMAGES };
 	};
 	const inN8n = (name: string) => async () =>
-		await counted(async () => (await stage!.run(name, prompts(IMAGES))).needs);
+		await counted(async () => (await n8nServer!.run(name, prompts(IMAGES))).needs);
 	const ONE = 'HTTP Request, Wait, IF; one at a time';
 	const ALL = 'HTTP Request, Wait, IF; all at once, built by an expert';
 	const lines = await inTurn(
 		bench,
-		stage
+		n8nServer
 			? [
 					{ who: OURS, run: inN8n('imagesOurs') },
 					{ who: ALL, run: inN8n('imagesExpert') },
@@ -114,7 +114,7 @@ const images: Case = async (bench) => {
 	);
 	const ours = middleOf({ lines }, OURS, WALL);
 	const goals = [atMost(`ours ≤ limit + 1 s`, ours, TASK_S + 1, 's')];
-	if (stage) {
+	if (n8nServer) {
 		const one = middleOf({ lines }, ONE, WALL) / ours;
 		const all = middleOf({ lines }, ALL, WALL);
 		goals.push(
@@ -134,10 +134,10 @@ const MANY = 100;
 const AT_ONCE = 10;
 
 const limited: Case = async (bench) => {
-	const { service, stage } = bench;
+	const { service, n8nServer } = bench;
 	const run = (name: string) => async () => {
 		await service.ask({ wish: 'behave', plan: { taskSeconds: TASK_S } });
-		const { needs, items } = await stage!.run(name, prompts(MANY));
+		const { needs, items } = await n8nServer!.run(name, prompts(MANY));
 		expectCount('Images', items, MANY);
 		const seen = await service.ask({ wish: 'count' });
 		expectCount('Tasks', seen.accepted, MANY);
@@ -176,12 +176,12 @@ const AGAIN_AT_ONCE = `HTTP Request, Wait, IF; all at once, ${AGAIN}`;
 
 /** Runs a workflow with a gateway that checks its limits after it accepted a submit. */
 async function inBackground(
-	{ service, stage }: Bench,
+	{ service, n8nServer }: Bench,
 	{ workflow, images, limits }: { workflow: string; images: number; limits: BackgroundLimits },
 ): Promise<{ needs: Needs; seen: Counts }> {
 	const plan = { taskSeconds: LONG_TASK_S, backgroundLimits: limits };
 	await service.ask({ wish: 'behave', plan });
-	const { needs, items } = await stage!.run(workflow, prompts(images));
+	const { needs, items } = await n8nServer!.run(workflow, prompts(images));
 	const seen = await service.ask({ wish: 'count' });
 	expectCount('Images', items, images);
 	expectCount('Charges', seen.charged, images);
@@ -299,7 +299,7 @@ const FILE_MB = 32;
 const FILES_SIDE_BY_SIDE = 4;
 
 const downloads: Case = async (bench) => {
-	const { service, stage } = bench;
+	const { service, n8nServer } = bench;
 	const plan = { imageBytes: FILE_MB * MB };
 	await service.ask({ wish: 'behave', plan });
 	const tasks = await service.ask({ wish: 'finish', tasks: FILES });
@@ -310,19 +310,19 @@ const downloads: Case = async (bench) => {
 		return withMemory(needs);
 	};
 	const inN8n = (name: string) => async () =>
-		await whole(async () => (await stage!.run(name, tasks)).needs);
+		await whole(async () => (await n8nServer!.run(name, tasks)).needs);
 	const IN_TURN = 'ours, one file after the other';
 	const HTTP = 'HTTP Request, file response (it saves one file after the other)';
 	const LIMIT = 'undici, piped to files';
 	const lines = await inTurn(bench, [
-		stage
+		n8nServer
 			? { who: OURS, run: inN8n('downloadsOurs') }
 			: {
 					who: OURS,
 					run: async () =>
 						await whole(async () => await job(bench, { job: 'engine downloads', tasks })),
 				},
-		...(stage
+		...(n8nServer
 			? [
 					{ who: IN_TURN, run: inN8n('downloadsOursInTurn') },
 					{ who: HTTP, run: inN8n('downloadsHttp') },
@@ -342,7 +342,7 @@ const downloads: Case = async (bench) => {
 		},
 	]);
 	const goals: Goal[] = [];
-	if (stage) {
+	if (n8nServer) {
 		const theirs = middleOf({ lines }, HTTP, MEMORY);
 		const memory = middleOf({ lines }, OURS, MEMORY) / theirs;
 		const inTurnToo = middleOf({ lines }, IN_TURN, MEMORY) / theirs;
@@ -368,7 +368,7 @@ const downloads: Case = async (bench) => {
 const CALLS = 500;
 
 const answers: Case = async (bench) => {
-	const { service, stage } = bench;
+	const { service, n8nServer } = bench;
 	await service.ask({ wish: 'behave', plan: {} });
 	const EACH = 'wall time a call (ms)';
 	const EACH_CPU = 'CPU a call (ms)';
@@ -377,7 +377,7 @@ const answers: Case = async (bench) => {
 		[EACH_CPU]: cpuMs / CALLS,
 	});
 	const inN8n = (name: string) => async () => {
-		const { needs, items } = await stage!.run(name, prompts(CALLS));
+		const { needs, items } = await n8nServer!.run(name, prompts(CALLS));
 		expectCount('Answers', items, CALLS);
 		return perCall(needs);
 	};
@@ -389,7 +389,7 @@ const answers: Case = async (bench) => {
 	const OPENAI = 'n8n’s OpenAI node, one after the other';
 	const SIDE = 'ours, 20 side by side';
 	const lines = await inTurn(bench, [
-		...(stage
+		...(n8nServer
 			? [
 					{ who: OURS, run: inN8n('answersOurs') },
 					{ who: SIDE, run: inN8n('answersOursSide') },
@@ -405,7 +405,7 @@ const answers: Case = async (bench) => {
 		{ who: LIMIT, run: ofJob({ job: 'undici answers', calls: CALLS, keepAlive: true }) },
 	]);
 	const goals: Goal[] = [];
-	if (stage) {
+	if (n8nServer) {
 		const alike = [
 			['one after the other', OURS, HTTP_LOOP],
 			['several at once', SIDE, HTTP],
@@ -435,10 +435,10 @@ const SLOW_CALLS = 200;
 const SLOW_MS = 1000;
 
 const slowAnswers: Case = async (bench) => {
-	const { service, stage } = bench;
+	const { service, n8nServer } = bench;
 	await service.ask({ wish: 'behave', plan: { responseMs: SLOW_MS } });
 	const inN8n = (name: string) => async () => {
-		const { needs, items } = await stage!.run(name, prompts(SLOW_CALLS));
+		const { needs, items } = await n8nServer!.run(name, prompts(SLOW_CALLS));
 		expectCount('Answers', items, SLOW_CALLS);
 		return inSeconds(needs);
 	};
@@ -461,7 +461,7 @@ const DELTAS = 100_000;
 const CHARACTERS = Array.from({ length: DELTAS }, (_word, n) => `w${n + 1}`).join(' ').length;
 
 const stream: Case = async (bench) => {
-	const { service, stage } = bench;
+	const { service, n8nServer } = bench;
 	const behave = async (deltas: number) => await service.ask({ wish: 'behave', plan: { deltas } });
 	await behave(DELTAS);
 	const RATE = 'deltas a second';
@@ -480,14 +480,14 @@ const stream: Case = async (bench) => {
 		who: ENGINE,
 		run: async () => ofNeeds(await job(bench, { job: 'engine stream' })),
 	};
-	if (!stage) {
+	if (!n8nServer) {
 		const lines = await inTurn(bench, [{ ...engine, who: OURS }, parser]);
 		return { ...streamCase(lines, RATE, OURS, PARSER), lines };
 	}
 	const MODEL = 'ours, the chat model under n8n’s agent';
 	const OPENAI = 'n8n’s OpenAI chat model under n8n’s agent';
 	const workflows = streamingWorkflows();
-	const lines = await stage.serving(async (server) => {
+	const lines = await n8nServer.serving(async (server) => {
 		const call = (name: string) => async () => {
 			const { firstMs, needs, characters } = await server.call(workflows[name]?.id ?? '');
 			expectCount('Characters', characters, CHARACTERS);
@@ -526,9 +526,9 @@ function streamCase(lines: Line[], rate: string, ours: string, parser: string): 
 }
 
 const loading: Case = async (bench) => {
-	const { stage, folder, own, cache } = bench;
-	const node = stage?.node ?? process.execPath;
-	const modules = stage?.modules ?? join(process.cwd(), 'node_modules');
+	const { n8nServer, folder, own, cache } = bench;
+	const node = n8nServer?.node ?? process.execPath;
+	const modules = n8nServer?.modules ?? join(process.cwd(), 'node_modules');
 	const sizes = (found: Bench['own']) => ({
 		'tarball (KB)': found.tarballBytes / 1024,
 		'installed (KB)': found.installedBytes / 1024,
@@ -542,7 +542,7 @@ const loading: Case = async (bench) => {
 		}),
 	});
 	const others: Contender[] = [];
-	for (const { name, version } of stage ? OTHER_PACKAGES : []) {
+	for (const { name, version } of n8nServer ? OTHER_PACKAGES : []) {
 		const place = join(cache, `bench-${name.replace('/', '-')}-${version}`);
 		const found = await installedPackage(place, name, `${name}@${version}`);
 		others.push(contender(`${name} ${version}`, found.folder, found));
@@ -577,7 +577,7 @@ const growth: Case = async (bench) => {
 	const COST = 'CPU an item (ms)';
 	const KEPT = 'heap kept by the output of an item (KB)';
 	// Image tasks take real time, which quick mode does not have.
-	for (const what of bench.stage ? (['images', 'answers'] as const) : (['answers'] as const)) {
+	for (const what of bench.n8nServer ? (['images', 'answers'] as const) : (['answers'] as const)) {
 		await service.ask({ wish: 'behave', plan: { taskSeconds: 0 } });
 		const measured = await inTurn(
 			bench,

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { byId, MANUAL, ours as oursWithout, webhook } from '../scripts/n8n/workflows';
-import { CREDENTIAL, type WorkflowFile } from '../scripts/n8n/stage';
+import { CREDENTIAL, type WorkflowFile } from '../scripts/n8n/n8n-server';
 
 type Node = WorkflowFile['nodes'][number];
 type Settings = Record<string, unknown>;

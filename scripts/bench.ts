@@ -5,7 +5,7 @@ import { CASES, type Bench } from '../bench/cases';
 import { installedPackage } from '../bench/packages';
 import { asMarkdown, type CaseResult } from '../bench/results';
 import { Service } from '../bench/service';
-import { BenchStage } from '../bench/stage';
+import { MeasuredN8n } from '../bench/n8n-server';
 import { cacheFolder, dataFolder } from './n8n/folders';
 import { N8N_VERSION } from './n8n/installation';
 import { PACKAGE, packPackage, PROJECT } from './n8n/package';
@@ -33,16 +33,16 @@ interface Wishes {
 	profile?: string;
 }
 
-function wishesIn(words: string[]): Wishes {
+function wishesIn(args: string[]): Wishes {
 	const after = (name: string) => {
-		const at = words.indexOf(name);
-		const value = at < 0 ? undefined : words[at + 1];
+		const at = args.indexOf(name);
+		const value = at < 0 ? undefined : args[at + 1];
 		if (at >= 0 && (value === undefined || value.startsWith('--'))) {
 			throw new Error(`${name} needs a value`);
 		}
 		return value;
 	};
-	const quick = words.includes('--quick');
+	const quick = args.includes('--quick');
 	const only = after('--only')?.split(',') ?? Object.keys(CASES);
 	for (const name of only) {
 		if (!(name in CASES)) throw new Error(`Unknown case "${name}"`);
@@ -83,9 +83,9 @@ async function versions(bench: Bench): Promise<Record<string, string>> {
 	return {
 		date: new Date().toISOString().slice(0, 10),
 		[PACKAGE]: version,
-		n8n: bench.stage ? N8N_VERSION : 'not used',
+		n8n: bench.n8nServer ? N8N_VERSION : 'not used',
 		node: process.version,
-		...(bench.stage && { 'node of n8n': bench.stage.nodeVersion }),
+		...(bench.n8nServer && { 'node of n8n': bench.n8nServer.nodeVersion }),
 		machine: `${cpus().length} × ${processor?.model.trim() ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}`,
 		command: `npm run bench -- ${process.argv.slice(2).join(' ')}`.replace(/ -- $/, ''),
 	};
@@ -104,14 +104,14 @@ async function main() {
 	say(given === undefined ? 'Packing the package' : 'Unpacking the package');
 	const { tarball, own } = await ownPackage(given);
 	const service = await Service.start();
-	let stage: BenchStage | undefined;
+	let n8nServer: MeasuredN8n | undefined;
 	try {
 		if (!quick) {
-			stage = await BenchStage.set(service, resolve(tarball), say);
+			n8nServer = await MeasuredN8n.setUp(service, resolve(tarball), say);
 		}
 		const bench: Bench = {
 			service,
-			stage,
+			n8nServer,
 			folder: own.folder,
 			own,
 			cache: await cacheFolder(),
@@ -135,7 +135,7 @@ async function main() {
 		}
 		if (results.some(({ goals }) => goals.some(({ met }) => !met))) process.exitCode = 1;
 	} finally {
-		stage?.close();
+		n8nServer?.close();
 		await service.close();
 	}
 }

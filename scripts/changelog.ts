@@ -34,13 +34,13 @@ export function releaseNotes(changelog: string, version: string, files: string):
 }
 
 /** Reads the project's own files. */
-function main(words: string[]): void {
-	if (words.includes('--help')) return console.log(HELP);
+function main(args: string[]): void {
+	if (args.includes('--help')) return console.log(HELP);
 	const { version, homepage } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
 		version: string;
 		homepage: string;
 	};
-	const wanted = words[0] ?? version;
+	const wanted = args[0] ?? version;
 	const files = `${homepage.replace(/#.*$/, '')}/blob/v${wanted}`;
 	console.log(releaseNotes(readFileSync(join(PROJECT, 'CHANGELOG.md'), 'utf8'), wanted, files));
 }

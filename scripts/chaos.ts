@@ -25,17 +25,17 @@ function nodeOf(name: 'ModelAccess' | 'ModelAccessImage') {
 }
 
 /** `--items N`, `--seed N` and `--profile real` of the command line. */
-function readArguments(words: string[]): Pick<ChaosOptions, 'items' | 'seed' | 'profile'> {
+function readArguments(args: string[]): Pick<ChaosOptions, 'items' | 'seed' | 'profile'> {
 	const numberAfter = (name: string, fallback: number) => {
-		const at = words.indexOf(name);
+		const at = args.indexOf(name);
 		if (at < 0) return fallback;
-		const value = Number(words[at + 1]);
+		const value = Number(args[at + 1]);
 		if (Number.isSafeInteger(value) && value >= 0) return value;
 		throw new Error(`${name} needs a whole number`);
 	};
 	const seed = Math.floor(Math.random() * 2 ** 31);
-	const at = words.indexOf('--profile');
-	if (at >= 0 && words[at + 1] !== 'real') throw new Error('--profile needs: real');
+	const at = args.indexOf('--profile');
+	if (at >= 0 && args[at + 1] !== 'real') throw new Error('--profile needs: real');
 	return {
 		items: numberAfter('--items', 1000),
 		seed: numberAfter('--seed', seed),

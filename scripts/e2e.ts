@@ -17,14 +17,14 @@ Other arguments go to jest. E2E_TARBALL names an existing tarball of the package
 It needs Debian's packages chromium, redis-server and postgresql, or the same of another system.`;
 
 /** Options of this script, which jest does not get. */
-const OWN_WORDS = ['--screenshots', '--needs'];
+const OWN_OPTIONS = ['--screenshots', '--needs'];
 
 const CONFIG = join('test', 'e2e', 'jest.config.js');
 
 /** The test files that jest runs for these arguments. */
-async function chosenFiles(words: string[]): Promise<string[]> {
+async function chosenFiles(args: string[]): Promise<string[]> {
 	// As JSON, or in a file, the list would not be printed.
-	const choosing = words.filter((word) => !/^--(json|outputFile)\b/.test(word));
+	const choosing = args.filter((word) => !/^--(json|outputFile)\b/.test(word));
 	const output = await runCommand(process.execPath, [JEST, ...choosing, '--listTests'], {
 		cwd: PROJECT,
 	});
@@ -34,12 +34,12 @@ async function chosenFiles(words: string[]): Promise<string[]> {
 }
 
 async function main() {
-	const words = process.argv.slice(2);
-	if (words.includes('--help')) return console.log(HELP);
+	const args = process.argv.slice(2);
+	if (args.includes('--help')) return console.log(HELP);
 	const say = (text: string) => console.log(text);
-	const forJest = ['-c', CONFIG, ...words.filter((word) => !OWN_WORDS.includes(word))];
+	const forJest = ['-c', CONFIG, ...args.filter((word) => !OWN_OPTIONS.includes(word))];
 	const files = await chosenFiles(forJest);
-	if (words.includes('--needs')) return (await missingPackages(files)).forEach(say);
+	if (args.includes('--needs')) return (await missingPackages(files)).forEach(say);
 	process.exitCode = await runJest(forJest, async () => {
 		await checkNeeds(files);
 		await installN8n(N8N_VERSION, say);
@@ -48,7 +48,7 @@ async function main() {
 		const tarball = given ?? (await packPackage(join(await dataFolder(), 'packed')));
 		return {
 			E2E_TARBALL: tarball,
-			...(words.includes('--screenshots') && { E2E_SCREENSHOTS: join(PROJECT, 'docs', 'images') }),
+			...(args.includes('--screenshots') && { E2E_SCREENSHOTS: join(PROJECT, 'docs', 'images') }),
 		};
 	});
 }

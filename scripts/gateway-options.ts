@@ -52,13 +52,13 @@ const optionNames = [...OPTIONS, ...SWITCH_OPTIONS].map(([option]) => option.spl
  * Reads the command line.
  * @throws Error if a value is missing or unknown
  */
-export function readGatewayWishes(words: string[]): GatewayWishes {
-	const unknown = words.find((word) => word.startsWith('--') && !optionNames.includes(word));
+export function readGatewayWishes(args: string[]): GatewayWishes {
+	const unknown = args.find((word) => word.startsWith('--') && !optionNames.includes(word));
 	if (unknown !== undefined) throw new Error(`Unknown option ${unknown}; see --help`);
 	const after = (option: string) => {
-		const at = words.indexOf(option);
+		const at = args.indexOf(option);
 		if (at < 0) return undefined;
-		const value = words[at + 1];
+		const value = args[at + 1];
 		if (value === undefined || value.startsWith('--')) throw new Error(`${option} needs a value`);
 		return value;
 	};
@@ -81,12 +81,12 @@ export function readGatewayWishes(words: string[]): GatewayWishes {
 	const share = numberAfter('--share');
 	if (share !== undefined && share > 1) throw new Error('--share needs a number from 0 to 1');
 	return {
-		help: words.includes('--help'),
+		help: args.includes('--help'),
 		port: numberAfter('--port'),
 		taskSeconds: numberAfter('--task-seconds') ?? 6,
-		asyncImages: !words.includes('--no-async-images'),
+		asyncImages: !args.includes('--no-async-images'),
 		profile,
-		switches: readSwitches(words, after),
+		switches: readSwitches(args, after),
 		fault,
 		route,
 		share,
@@ -96,10 +96,10 @@ export function readGatewayWishes(words: string[]): GatewayWishes {
 const isProfile = (name: string): name is ProfileName => Object.hasOwn(PROFILES, name);
 
 function readSwitches(
-	words: string[],
+	args: string[],
 	after: (option: string) => string | undefined,
 ): GatewaySwitches {
-	const set = Object.entries(SWITCHES).filter(([name]) => words.includes(optionOf(name)));
+	const set = Object.entries(SWITCHES).filter(([name]) => args.includes(optionOf(name)));
 	return Object.fromEntries(
 		set.map(([name, { value, read }]) => {
 			const option = optionOf(name);

@@ -11,11 +11,11 @@ Other arguments go to jest.
 It needs Python 3.11 or newer with venv: Debian's package ${DEBIAN}.`;
 
 async function main() {
-	const words = process.argv.slice(2);
-	if (words.includes('--help')) return console.log(HELP);
-	if (words.includes('--needs')) return (await hasPython()) ? undefined : console.log(DEBIAN);
+	const args = process.argv.slice(2);
+	if (args.includes('--help')) return console.log(HELP);
+	if (args.includes('--needs')) return (await hasPython()) ? undefined : console.log(DEBIAN);
 	const config = join('test', 'interop', 'jest.config.js');
-	process.exitCode = await runJest(['-c', config, ...words], async () => ({
+	process.exitCode = await runJest(['-c', config, ...args], async () => ({
 		INTEROP_PYTHON: await installLiteLlm((text) => console.log(text)),
 	}));
 }

@@ -130,10 +130,10 @@ function printTable(tallies: Tally[]) {
 }
 
 async function main() {
-	const words = process.argv.slice(2);
-	if (words.includes('--help')) return console.log(HELP);
+	const args = process.argv.slice(2);
+	if (args.includes('--help')) return console.log(HELP);
 	process.chdir(ROOT);
-	const [part = ''] = words.filter((word) => word !== '--fresh');
+	const [part = ''] = args.filter((word) => word !== '--fresh');
 	const files = Object.entries(FILES).filter(([file]) => `${file}.ts`.includes(part));
 	if (files.length === 0) throw new Error(`No file of scripts/mutate/files.ts has "${part}"`);
 	mkdirSync(RESULTS, { recursive: true });
@@ -141,7 +141,7 @@ async function main() {
 	const failed: string[] = [];
 	for (const [file, tests] of files) {
 		console.log(`\n${file}.ts`);
-		if (words.includes('--fresh')) rmSync(resultsOf(file), { force: true });
+		if (args.includes('--fresh')) rmSync(resultsOf(file), { force: true });
 		const started = Date.now();
 		try {
 			const changes = changesOf(file, await mutate(file, tests));

@@ -13,8 +13,8 @@ import {
 	FILES,
 	importCredential,
 	importWorkflows,
-	setStage,
-} from './n8n/stage';
+	setUpN8n,
+} from './n8n/n8n-server';
 import { RELOADING, watchPackage } from './n8n/watch';
 import { askedToEnd } from './ending';
 
@@ -35,7 +35,7 @@ npm run dev                        the same n8n ${N8N_VERSION}; it loads the pac
 type Arguments = ReturnType<typeof readArguments>;
 
 /** What was started until now. */
-interface Stage {
+interface Services {
 	n8n?: N8n;
 	gateway?: Gateway;
 	/** Stops the build after each change. */
@@ -44,11 +44,11 @@ interface Stage {
 	asked?: boolean;
 }
 
-function readArguments(words: string[]) {
+function readArguments(args: string[]) {
 	const after = (name: string) => {
-		const at = words.indexOf(name);
+		const at = args.indexOf(name);
 		if (at < 0) return undefined;
-		const value = words[at + 1];
+		const value = args[at + 1];
 		if (value === undefined || value.startsWith('--')) throw new Error(`${name} needs a value`);
 		return value;
 	};
@@ -57,11 +57,11 @@ function readArguments(words: string[]) {
 	const version = after('--version') ?? N8N_VERSION;
 	const name = after('--name') ?? `n8n-${version}`;
 	if (!/^[\w.-]+$/.test(name)) throw new Error('--name may have letters, digits, dots and dashes');
-	const watch = words.includes('--watch');
+	const watch = args.includes('--watch');
 	if (watch && version !== N8N_VERSION) {
 		throw new Error(`Only n8n ${N8N_VERSION} is known to load a changed package again`);
 	}
-	return { port, version, name, fresh: words.includes('--fresh'), watch };
+	return { port, version, name, fresh: args.includes('--fresh'), watch };
 }
 
 const began = Date.now();
@@ -99,14 +99,14 @@ async function furnish(n8n: N8n, gateway: Gateway): Promise<void> {
 /** Installs, imports and starts everything. Resolves with a function that ends the running n8n. */
 async function start(
 	{ port, name, version, fresh, watch }: Arguments,
-	stage: Stage,
+	services: Services,
 ): Promise<Running> {
 	if (!(await isFree(port))) {
 		throw new Error(`Port ${port} is taken: is n8n running already? Choose one with -- --port N`);
 	}
-	const n8n = (stage.n8n = await setStage({ name, version, fresh, say }));
+	const n8n = (services.n8n = await setUpN8n({ name, version, fresh, say }));
 	const portNote = join(n8n.userFolder, 'gateway-port');
-	const gateway = (stage.gateway = await startGateway({
+	const gateway = (services.gateway = await startGateway({
 		port: await gatewayPort(portNote),
 		taskSeconds: 6,
 		deltaMs: 40,
@@ -133,7 +133,7 @@ async function start(
 			'The examples are among the workflows. Ctrl-C stops both.',
 		].join('\n'),
 	);
-	if (watch && !stage.asked) stage.stopWatching = watchPackage(n8n, running, say);
+	if (watch && !services.asked) services.stopWatching = watchPackage(n8n, running, say);
 	return running;
 }
 
@@ -148,26 +148,26 @@ async function endedByItself(started: Promise<Running>): Promise<never> {
 }
 
 async function main() {
-	const words = process.argv.slice(2);
-	if (words.includes('--help')) return console.log(HELP);
-	if (words.includes('--clean')) {
+	const args = process.argv.slice(2);
+	if (args.includes('--help')) return console.log(HELP);
+	if (args.includes('--clean')) {
 		for (const folder of await clean()) console.log(`Removed ${folder}`);
 		return;
 	}
-	const stage: Stage = {};
+	const services: Services = {};
 	const asked = askedToEnd().then(() => {
-		stage.asked = true;
+		services.asked = true;
 	});
 	try {
-		const started = start(readArguments(words), stage);
+		const started = start(readArguments(args), services);
 		await Promise.race([asked, endedByItself(started)]);
 	} catch (error) {
 		// Errors during the shutdown are expected.
-		if (!stage.asked) throw error;
+		if (!services.asked) throw error;
 	} finally {
-		stage.stopWatching?.();
-		await stage.n8n?.stopAll();
-		await stage.gateway?.close();
+		services.stopWatching?.();
+		await services.n8n?.stopAll();
+		await services.gateway?.close();
 	}
 	console.log('Stopped.');
 	// A running command, such as npm, ends with this process.

@@ -16,7 +16,7 @@ export const JEST = join(PROJECT, 'node_modules', 'jest', 'bin', 'jest.js');
  * @throws what `prepare` throws
  */
 export async function runJest(
-	words: string[],
+	args: string[],
 	prepare: () => Promise<NodeJS.ProcessEnv>,
 ): Promise<number> {
 	const asked = askedToEnd();
@@ -25,7 +25,7 @@ export async function runJest(
 	const env = await prepare();
 	const list = join(await dataFolder(), `children.${process.pid}`);
 	preparing = false;
-	const child: ChildProcess = spawn(process.execPath, [JEST, ...words], {
+	const child: ChildProcess = spawn(process.execPath, [JEST, ...args], {
 		cwd: PROJECT,
 		env: { ...process.env, ...env, [CHILDREN_LIST]: list },
 		stdio: 'inherit',

@@ -21,11 +21,11 @@ async function resultOf(version: string): Promise<Smoke | undefined> {
 }
 
 async function main() {
-	const words = process.argv.slice(2);
-	if (words.includes('--help')) return console.log(HELP);
+	const args = process.argv.slice(2);
+	if (args.includes('--help')) return console.log(HELP);
 	void askedToEnd().then(() => process.exit(1));
-	const table = [row('n8n', 'Node', 'story', 'chat model'), row('---', '---', '---', '---')];
-	for (const version of words.length > 0 ? words : SMOKE_VERSIONS) {
+	const table = [row('n8n', 'Node', 'smoke test', 'chat model'), row('---', '---', '---', '---')];
+	for (const version of args.length > 0 ? args : SMOKE_VERSIONS) {
 		const result = await resultOf(version);
 		if (!result) process.exitCode = 1;
 		table.push(

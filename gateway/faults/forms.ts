@@ -106,7 +106,7 @@ export const ANSWER_FORM_FAULTS: NamedFault[] = [
 		withItems(response, 'function_call', (item) => ({ ...item, arguments: null })),
 	),
 	formed('an empty answer of some tokens', (response) => ({ ...response, output: [] })),
-	formed('events in place of JSON', toEvents),
+	formed('events instead of JSON', toEvents),
 ];
 
 type Change = (event: JsonObject & { type?: string }) => JsonObject | undefined;

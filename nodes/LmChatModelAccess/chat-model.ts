@@ -195,7 +195,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 			throw new ValidationError(
 				'Extra Body',
 				'holds "input"',
-				'The agent or chain brings the conversation. Remove "input" from the Extra Body option.',
+				'The agent or chain provides the conversation. Remove "input" from the Extra Body option.',
 			);
 		}
 		const { tools: moreTools, ...extra } = extraBody;

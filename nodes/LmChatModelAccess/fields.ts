@@ -59,7 +59,7 @@ export const properties: INodeProperties[] = [
 export function readParameters(context: ISupplyDataFunctions, itemIndex: number): Parameters {
 	const model: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });
 	const modelId = readModel(model);
-	requireText(modelId, 'Model', 'Choose a model from the list or enter its exact ID.');
+	requireText(modelId, 'Model', 'Select a model from the list or enter its exact ID.');
 	const options = readOptions(context, itemIndex);
 	return {
 		modelId,

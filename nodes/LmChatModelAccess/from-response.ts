@@ -65,7 +65,7 @@ function toToolCall(
 			{
 				advice: [
 					getIncompleteReason(response) ??
-						'The tool was not called. Try again, or with another model.',
+						'The tool was not called. Try again, or use another model.',
 					'The answer was paid for.',
 				].join(' '),
 				retryable: false,

@@ -69,8 +69,8 @@ function toJsonSchema(schema: unknown, field: string): Record<string, unknown> {
 	if (json) return withoutDialect(json);
 	throw new ValidationError(
 		field,
-		'describes its parameters in a way that is not known here',
-		'Describe them by JSON Schema, or update the Model Access nodes.',
+		'describes its parameters in an unknown form',
+		'Describe them with JSON Schema, or update the Model Access nodes.',
 	);
 }
 

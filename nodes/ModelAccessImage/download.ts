@@ -106,6 +106,6 @@ function notDelivered(error: unknown): ModelAccessError {
 	return new TaskError(`The image could not be stored: ${(error as Error).message}`, {
 		retryable: false,
 		advice:
-			'n8n’s binary storage refused the file. The image is done and paid for: fetch it with Task → Get and its task ID.',
+			'n8n’s binary storage refused the file. The image is paid for. Do not submit it again: fetch it with Task → Get and its task ID.',
 	});
 }

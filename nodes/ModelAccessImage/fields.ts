@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { ValidationError } from '../shared/api/errors/errors';
-import { defineOption, numberOption } from '../shared/n8n/fields/define-option';
+import { booleanOption, defineOption, numberOption } from '../shared/n8n/fields/define-option';
 import {
 	concurrencyOption,
 	hideIf,
@@ -8,7 +8,8 @@ import {
 	timeoutOption,
 } from '../shared/n8n/fields/options';
 import { outputFileOption } from '../shared/n8n/fields/output-file';
-import { numberParameter } from '../shared/n8n/fields/parameters';
+import { booleanParameter, numberParameter } from '../shared/n8n/fields/parameters';
+import { readSimplify } from '../shared/n8n/fields/simplify';
 import { textParameter } from '../shared/n8n/fields/text';
 import type { RequestBounds } from '../shared/n8n/http/client';
 import { isAgentTool } from '../shared/n8n/runner/agent-tool';
@@ -20,17 +21,13 @@ const NO_FILES = { '@tool': [true] };
 const NO_DOWNLOAD = { ...NO_FILES, downloadImages: [false] };
 
 const downloadImagesOption = hideIf(
-	defineOption(
-		{
-			displayName: 'Download Images',
-			name: 'downloadImages',
-			type: 'boolean',
-			default: true,
-			description:
-				'Whether to download the images as binary data. Their URLs expire: turn it off only if you need nothing but the URL.',
-		},
-		(value) => value !== false,
-	),
+	booleanOption({
+		displayName: 'Download Images',
+		name: 'downloadImages',
+		default: true,
+		description:
+			'Whether to download the images as binary data. Their URLs expire: turn it off only if you need nothing but the URL.',
+	}),
 	NO_FILES,
 );
 
@@ -173,14 +170,6 @@ export function readWaitSettings({ options }: ItemScope): WaitSettings {
 	};
 }
 
-export const simplifyField: INodeProperties = {
-	displayName: 'Simplify',
-	name: 'simplify',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to return a simplified version of the response instead of the raw data',
-};
-
 /** How finished images become output. */
 export interface FileSettings {
 	/** Whether the output is simplified; else it holds the task as the gateway sent it. */
@@ -205,7 +194,7 @@ export function readFileSettings(item: ItemScope): FileSettings {
 	const { options } = item;
 	const download = downloadImagesOption.read(options) && !isAgentTool(item.context);
 	return {
-		simplify: item.parameter(simplifyField.name) !== false,
+		simplify: readSimplify(item),
 		download,
 		binaryProperty: download ? imageFieldOption.read(options) : '',
 		fileName: fileNameOption.read(options),
@@ -213,6 +202,15 @@ export function readFileSettings(item: ItemScope): FileSettings {
 		idleMs: imageTimeoutOption.read(options),
 	};
 }
+
+export const waitField = {
+	displayName: 'Wait for Completion',
+	name: 'waitForCompletion',
+	type: 'boolean',
+	default: true,
+	description:
+		'Whether to wait until the image is done. If off, the item holds the task, which Task → Wait can fetch later. If the gateway refuses the task later, the node then does not submit it again.',
+} satisfies INodeProperties;
 
 /** What a submit needs beside what is submitted. */
 export interface SubmitSettings {
@@ -226,7 +224,7 @@ export interface SubmitSettings {
  * @throws {ValidationError} names the field
  */
 export function readSubmitSettings(item: ItemScope): SubmitSettings {
-	const waits = item.parameter('waitForCompletion') !== false;
+	const waits = booleanParameter(item.parameter(waitField.name), waitField);
 	return {
 		wait: readWaitSettings(item),
 		files: waits ? readFileSettings(item) : undefined,

@@ -90,7 +90,7 @@ export async function startLiteLlm(python: string, provider: Provider): Promise<
 	const port = await freePort();
 	const origin = `http://127.0.0.1:${port}`;
 	const stop = await startProgram({
-		words: [
+		args: [
 			...[python, '-m', 'litellm.proxy.proxy_cli', '--config', config],
 			...['--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'],
 		],

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 
 /** The environment variable for the file that lists all started processes. */
-export const CHILDREN_LIST = 'STAGE_CHILDREN';
+export const CHILDREN_LIST = 'N8N_CHILDREN';
 
 /**
  * Ends a process when this one exits. In a test, `process` is jest's copy, which never emits

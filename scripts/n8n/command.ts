@@ -37,21 +37,21 @@ export interface CommandEnd {
  */
 export async function runCommand(
 	command: string,
-	words: string[],
+	args: string[],
 	options: CommandOptions = {},
 ): Promise<string> {
-	const { fault, output, all } = await commandEnd(command, words, options);
+	const { fault, output, all } = await commandEnd(command, args, options);
 	if (fault === '') return output;
-	throw new Error(`${[command, ...words].join(' ')} ended with ${fault}:\n${all.slice(-SHOWN)}`);
+	throw new Error(`${[command, ...args].join(' ')} ended with ${fault}:\n${all.slice(-SHOWN)}`);
 }
 
 /** Runs a command to its end, whatever its result. */
 export async function commandEnd(
 	command: string,
-	words: string[],
+	args: string[],
 	{ cwd, env, heartbeat, timeoutMs, input }: CommandOptions = {},
 ): Promise<CommandEnd> {
-	const child = spawn(command, words, {
+	const child = spawn(command, args, {
 		cwd,
 		env: { ...process.env, ...env },
 		stdio: ['pipe', 'pipe', 'pipe'],

@@ -38,7 +38,7 @@ export interface StartOptions {
 	/** Added to its environment. */
 	env?: Record<string, string>;
 	/** The arguments after `n8n`; `start` if absent. */
-	words?: string[];
+	args?: string[];
 	/** The name of its log file; `n8n` if absent. */
 	name?: string;
 	/** Scripts that `node --require` loads into its process. */
@@ -143,7 +143,7 @@ export class N8n {
 	 * log; or the package uses modules from outside this n8n
 	 */
 	async start(options: Partial<StartOptions> = {}): Promise<Running> {
-		const { words = ['start'], name = 'n8n', scripts = [], hasPackage = true } = options;
+		const { args = ['start'], name = 'n8n', scripts = [], hasPackage = true } = options;
 		const resolutions = await this.resolutions(name);
 		const port = options.port ?? (await freePort());
 		this.hash ??= hashOf(this.installation, this.owner.password);
@@ -151,7 +151,7 @@ export class N8n {
 		await mkdir(dirname(logFile), { recursive: true });
 		const log = createWriteStream(logFile, { flags: 'a' });
 		const address = `http://127.0.0.1:${port}`;
-		const child = spawn(this.installation.node, [this.installation.program, ...words], {
+		const child = spawn(this.installation.node, [this.installation.program, ...args], {
 			cwd: this.userFolder,
 			env: {
 				...environment(this.installation, this.userFolder, { ...this.owner, hash: this.hash }),
@@ -210,9 +210,9 @@ export class N8n {
 	 * @param env added to its environment
 	 * @returns its standard output
 	 */
-	async command(words: string[], env: Record<string, string> = {}): Promise<string> {
+	async command(args: string[], env: Record<string, string> = {}): Promise<string> {
 		const { node, program } = this.installation;
-		return await runCommand(node, [program, ...words], await this.settings(env));
+		return await runCommand(node, [program, ...args], await this.settings(env));
 	}
 
 	/**
@@ -227,8 +227,8 @@ export class N8n {
 	): Promise<ExecuteResult> {
 		const { node, program } = this.installation;
 		const resolutions = await this.resolutions('execute');
-		const words = [program, 'execute', `--id=${id}`, '--rawOutput'];
-		const { all, output } = await commandEnd(node, words, {
+		const args = [program, 'execute', `--id=${id}`, '--rawOutput'];
+		const { all, output } = await commandEnd(node, args, {
 			...(await this.settings({ ...env, ...withScripts(resolutions, scripts) })),
 			timeoutMs: seconds * 1000,
 		});
@@ -277,8 +277,8 @@ export class N8n {
  * resolutions.
  */
 function withScripts({ file }: Resolutions, scripts: string[]): Record<string, string> {
-	const words = [RESOLUTIONS_SCRIPT, ...scripts].map((script) => `--require "${script}"`);
-	return { NODE_OPTIONS: words.join(' '), STAGE_RESOLUTIONS: file };
+	const args = [RESOLUTIONS_SCRIPT, ...scripts].map((script) => `--require "${script}"`);
+	return { NODE_OPTIONS: args.join(' '), N8N_RESOLUTIONS: file };
 }
 
 /** The hash of a password, by n8n's own library. */

@@ -45,8 +45,8 @@ export async function repackPackage(
 }
 
 async function packFolder(cwd: string, folder: string): Promise<string> {
-	const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
-	const [packed] = JSON.parse(await runCommand('npm', words, { cwd })) as Array<{
+	const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+	const [packed] = JSON.parse(await runCommand('npm', args, { cwd })) as Array<{
 		filename: string;
 	}>;
 	if (!packed) throw new Error('npm pack made nothing');

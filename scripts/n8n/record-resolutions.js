@@ -8,7 +8,7 @@ const { appendFileSync, readFileSync, realpathSync } = require('node:fs');
 const Module = require('node:module');
 
 const BUNDLE = /[\\/]node_modules[\\/]n8n-nodes-model-access[\\/]dist[\\/]bundle\.js$/;
-const file = process.env.STAGE_RESOLUTIONS;
+const file = process.env.N8N_RESOLUTIONS;
 
 const resolveFilename = Module._resolveFilename;
 Module._resolveFilename = function (name, parent, ...others) {

@@ -25,7 +25,7 @@ export class ForeignModules extends Error {}
 
 /** The files of n8n's modules that the bundle found, in each process of one n8n. */
 export class Resolutions {
-	/** @param file the file that {@link RESOLUTIONS_SCRIPT} writes to: its `STAGE_RESOLUTIONS` */
+	/** @param file the file that {@link RESOLUTIONS_SCRIPT} writes to: its `N8N_RESOLUTIONS` */
 	constructor(
 		private readonly installation: Installation,
 		readonly file: string,

@@ -1,4 +1,4 @@
-import type { WorkflowFile } from './stage';
+import type { WorkflowFile } from './n8n-server';
 import type { Owner } from './n8n';
 import { until } from './until';
 

@@ -18,7 +18,7 @@ export interface Service {
 
 /** A program that listens on a port of loopback. */
 interface Program {
-	words: string[];
+	args: string[];
 	/** Its environment; this process’s own if absent. */
 	env?: NodeJS.ProcessEnv;
 	/** Whether it answers. */
@@ -54,13 +54,13 @@ export async function startPostgres(logFile: string): Promise<Service> {
 	const user = 'n8n';
 	const run = async () => {
 		const as = process.getuid?.() === 0 ? await asAccount(data) : [];
-		const [setUp = '', ...words] = [...as, join(bin, 'initdb'), '-D', data, '-U', user];
+		const [setUp = '', ...args] = [...as, join(bin, 'initdb'), '-D', data, '-U', user];
 		// The data need not survive a power failure.
-		await runCommand(setUp, [...words, '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'], {
+		await runCommand(setUp, [...args, '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'], {
 			cwd: tmpdir(),
 		});
 		return await startProgram({
-			words: [
+			args: [
 				...[...as, join(bin, 'postgres'), '-D', data, '-p', String(port), '-h', '127.0.0.1'],
 				...['-c', 'unix_socket_directories=', '-c', 'fsync=off', '-c', 'max_connections=60'],
 			],
@@ -101,7 +101,7 @@ export async function startRedis(logFile: string): Promise<Service> {
 	if (!(await hasRedis())) throw new Error('Redis is not installed');
 	const port = String(await freePort());
 	const stop = await startProgram({
-		words: [
+		args: [
 			...['redis-server', '--port', port, '--bind', '127.0.0.1', '--dir', tmpdir()],
 			...['--save', '', '--appendonly', 'no'],
 		],
@@ -159,8 +159,8 @@ async function asAccount(folder: string): Promise<string[]> {
  * @returns a function that ends it
  * @throws {Error} it ended, or did not answer in time; with the end of its log
  */
-export async function startProgram({ words, env, isReady, logFile, ending, killing }: Program) {
-	const [program = '', ...rest] = words;
+export async function startProgram({ args, env, isReady, logFile, ending, killing }: Program) {
+	const [program = '', ...rest] = args;
 	const log = createWriteStream(logFile);
 	const child = spawn(program, rest, {
 		cwd: tmpdir(),
@@ -197,8 +197,8 @@ export async function startProgram({ words, env, isReady, logFile, ending, killi
 	return stop;
 }
 
-async function succeeds(command: string, words: string[]): Promise<boolean> {
-	return await runCommand(command, words).then(
+async function succeeds(command: string, args: string[]): Promise<boolean> {
+	return await runCommand(command, args).then(
 		() => true,
 		() => false,
 	);

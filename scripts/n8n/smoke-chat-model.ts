@@ -7,7 +7,7 @@ import { isAtLeast, type Installation } from './installation';
 import type { N8n, Running } from './n8n';
 import type { Rest } from './rest';
 import { parseRun } from './saved-run';
-import type { WorkflowFile } from './stage';
+import type { WorkflowFile } from './n8n-server';
 import { until } from './until';
 import { posted, streamed } from './webhook';
 

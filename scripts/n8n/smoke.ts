@@ -4,7 +4,7 @@ import { imageBelongsTo, startGateway } from '../../gateway';
 import { followed, image, inARow, respondedWithFile, saved, webhook } from './workflows';
 import { Rest } from './rest';
 import { agentWorkflows, checkChatModel } from './smoke-chat-model';
-import { exampleWorkflows, FILES, importCredential, importWorkflows, setStage } from './stage';
+import { exampleWorkflows, FILES, importCredential, importWorkflows, setUpN8n } from './n8n-server';
 import { posted } from './webhook';
 
 /** The nodes and the credential by their names in workflows. */
@@ -31,7 +31,7 @@ export interface Smoke {
  * @throws {Error} a result is not as expected; with the result
  */
 export async function smoke(version: string, say: (text: string) => void): Promise<Smoke> {
-	const n8n = await setStage({ name: `smoke-${version}`, version, fresh: true, say });
+	const n8n = await setUpN8n({ name: `smoke-${version}`, version, fresh: true, say });
 	const began = Date.now();
 	const gateway = await startGateway({ taskSeconds: 2 });
 	const folder = join(n8n.userFolder, FILES);

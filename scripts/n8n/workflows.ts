@@ -1,4 +1,4 @@
-import type { WorkflowFile } from './stage';
+import type { WorkflowFile } from './n8n-server';
 
 type Node = WorkflowFile['nodes'][number];
 type Connections = Record<

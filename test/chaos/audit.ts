@@ -22,7 +22,7 @@ export interface Audit {
 	violations: string[];
 }
 
-/** Holds what the nodes made against the books of the gateway. */
+/** Holds what the nodes made against the usage log of the gateway. */
 export async function auditOf(
 	works: Work[],
 	gateway: Gateway,

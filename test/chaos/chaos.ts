@@ -170,14 +170,11 @@ async function runBatch({ seed, share, profile, ...batch }: Batch & Chances): Pr
 		if (files.length !== audit.pictures) {
 			violations.push(`${files.length} files for ${audit.pictures} pictures`);
 		}
-		return {
-			exchanges: misfortune.exchanges,
-			faults: Object.fromEntries(misfortune.counts),
-			fulfilled: audit.fulfilled,
-			failed: audit.failed,
-			seconds: (time.now() - started) / 1000,
-			violations,
-		};
+		const { fulfilled, failed } = audit;
+		const { exchanges } = misfortune;
+		const seconds = (time.now() - started) / 1000;
+		const faults = Object.fromEntries(misfortune.counts);
+		return { exchanges, faults, fulfilled, failed, seconds, violations };
 	} finally {
 		await Promise.all([gateway.close(), elsewhere.close(), disk.remove()]);
 	}
@@ -206,17 +203,14 @@ async function runWorks(surroundings: Surroundings): Promise<Work[]> {
 	const { count, from, time } = surroundings;
 	const works: Work[] = [];
 	for (const [kind, part, parameters] of KINDS) {
-		let subjects = Array.from(
-			{ length: Math.round(count * part) },
-			(_unused, index) => `${kind} number ${from + index}`,
-		);
+		const length = Math.round(count * part);
+		let subjects = Array.from({ length }, (_unused, index) => `${kind} number ${from + index}`);
 		if (kind === 'wait' || kind === 'get') {
 			const submitting = generateImage({ prompt, waitForCompletion: false, options });
 			const submit = await run(surroundings, 'submit', subjects, submitting);
 			works.push(submit);
-			subjects = submit.outputs.flatMap(({ json }) =>
-				typeof json.task_id === 'string' ? [json.task_id] : [],
-			);
+			const ids = submit.outputs.map(({ json }) => json.task_id);
+			subjects = ids.filter((id) => typeof id === 'string');
 			if (kind === 'get') await time.advance(6000);
 		}
 		works.push(await run(surroundings, kind, subjects, parameters));
@@ -237,16 +231,11 @@ async function run(
 	const apiKey = gateway.keys.active;
 	let outputs: INodeExecutionData[] = [];
 	try {
-		const run = await runNode({
-			node,
-			parameters: parameters as RunNodeOptions['parameters'],
-			items: itemsOf(...subjects.map((prompt) => ({ prompt }))),
-			time,
-			credentials: { modelAccessApi: { baseUrl: gateway.baseUrl, apiKey } },
-			credentialTypes: [new ModelAccessApi()],
-			onError: 'continueRegularOutput',
-			record,
-		});
+		const items = itemsOf(...subjects.map((prompt) => ({ prompt })));
+		const credentials = { modelAccessApi: { baseUrl: gateway.baseUrl, apiKey } };
+		const types = { credentials, credentialTypes: [new ModelAccessApi()] };
+		const options = { node, items, time, record, ...types, onError: 'continueRegularOutput' };
+		const run = await runNode({ ...options, parameters } as RunNodeOptions);
 		outputs = run.items;
 		expectNoSecret(apiKey, outputs, run.hints, run.nodeContext, record);
 	} catch (error) {

@@ -21,29 +21,19 @@ const REFUSALS = [
 	statusFault(429),
 	statusFault(503),
 	statusFault(503, 'a web page'),
-	retryAfterFault(429, 'Retry-After: 7'),
-	retryAfterFault(429, 'Retry-After: a date in 12 s'),
-	retryAfterFault(503, 'Retry-After: 1.5'),
-	retryAfterFault(503, 'Retry-After: soon'),
+	...['7', 'a date in 12 s'].map((form) => retryAfterFault(429, `Retry-After: ${form}`)),
+	...['1.5', 'soon'].map((form) => retryAfterFault(503, `Retry-After: ${form}`)),
 ];
 
+const DOUBTS = [statusFault(408, 'nothing'), statusFault(502, 'a web page'), statusFault(504)];
+
 /** What can happen to any request. */
-const ANYWHERE = [
-	...REFUSALS,
-	statusFault(408, 'nothing'),
-	statusFault(502, 'a web page'),
-	statusFault(504),
-	...CONNECTION_FAULTS,
-	...HEADER_FAULTS,
-];
+const ANYWHERE = [...REFUSALS, ...DOUBTS, ...CONNECTION_FAULTS, ...HEADER_FAULTS];
 
 const ONCE_MORE = [statusFault(500), statusFault(500, 'plain text')];
 
-const REFUSED = [
-	statusFault(400),
-	statusFault(403, 'plain text'),
-	redirectFault(307, 'another origin'),
-];
+const FORBIDDEN = statusFault(403, 'plain text');
+const REFUSED = [statusFault(400), FORBIDDEN, redirectFault(307, 'another origin')];
 
 /** What can happen to a request, by its route. */
 const BY_ROUTE: Partial<Record<Exchange['route'] | 'image', NamedFault[]>> = {

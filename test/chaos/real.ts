@@ -8,15 +8,8 @@ const TOO_MANY: TaskEndName[] = ['line is full', 'too many requests', 'no accoun
 /** How tasks end at the gateway of the profile `real`, if they do not succeed. */
 const ENDS: TaskEndName[] = [
 	...TOO_MANY,
-	'not stored',
-	'server error',
-	'no status',
-	'error in the result',
-	'refused by the model',
-	'quota used up',
-	'provider 500',
-	'lost',
-	'orphaned',
+	...(['not stored', 'server error', 'no status', 'error in the result'] as const),
+	...(['refused by the model', 'quota used up', 'provider 500', 'lost', 'orphaned'] as const),
 ];
 
 /** Share of the submits whose task does not succeed. */

@@ -5,7 +5,7 @@ import { arrange, servedBy, until } from './arrange';
 import { openBrowser, browserTest, type Browser } from './browser';
 import { Editor } from './browser-editor';
 import { PROJECT } from '../../scripts/n8n/package';
-import { CREDENTIAL, exampleWorkflows, type WorkflowFile } from '../../scripts/n8n/stage';
+import { CREDENTIAL, exampleWorkflows, type WorkflowFile } from '../../scripts/n8n/n8n-server';
 import { streamed, type Streamed } from '../../scripts/n8n/webhook';
 import { chatModel, inARow, MANUAL, ours, serves } from '../../scripts/n8n/workflows';
 
@@ -61,7 +61,7 @@ const CHAIN = servedBy(
 
 const WEBHOOK = 'an-agent-to-chat-with';
 
-const stage = arrange(async () => {
+const n8nServer = arrange(async () => {
 	const found = (await exampleWorkflows()).find(({ id }) => id === 'chat-agent');
 	if (!found) throw new Error('The example of an agent is gone');
 	example = found;
@@ -76,9 +76,9 @@ let editor: Editor;
 let example: WorkflowFile;
 
 beforeAll(async () => {
-	await stage.start();
-	await stage.main.rest.activate('reachable-agent');
-	browser = await openBrowser(stage.main, stage.n8n.owner);
+	await n8nServer.start();
+	await n8nServer.main.rest.activate('reachable-agent');
+	browser = await openBrowser(n8nServer.main, n8nServer.n8n.owner);
 	editor = new Editor(browser);
 }, 300_000);
 
@@ -104,7 +104,7 @@ function reachable(example: WorkflowFile): WorkflowFile {
 /** Says something to the published agent, and reads its answer while it is written. */
 async function say(sessionId: string, chatInput: string, path = WEBHOOK): Promise<Streamed> {
 	const body = { action: 'sendMessage', sessionId, chatInput };
-	const reply = await stage.post(`${path}/chat`, body);
+	const reply = await n8nServer.post(`${path}/chat`, body);
 	expect(reply.status).toBe(200);
 	const answer = await streamed(reply);
 	expect(answer.events.filter(({ type }) => type === 'error')).toEqual([]);
@@ -123,7 +123,7 @@ interface InputItem {
 }
 
 /** The gateway's requests for responses. */
-const responses = () => stage.gateway.requests.filter(({ route }) => route === 'responses');
+const responses = () => n8nServer.gateway.requests.filter(({ route }) => route === 'responses');
 
 /** What the gateway was sent since a request, as one line for each item of each request. */
 const conversation = (since: number) =>
@@ -207,7 +207,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 	browserTest('draws a picture by the image node, and hands over its address', async () => {
 		const wish = 'Please draw picture: a lighthouse at dusk';
 		const text = await chat(wish, /"image_url":"http[^"]+"/);
-		const { tasks } = stage.gateway;
+		const { tasks } = n8nServer.gateway;
 		const { tools } = responses().at(-1)?.body as {
 			tools: Array<{ name: string; parameters: { properties: object; required?: string[] } }>;
 		};
@@ -275,7 +275,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 describe('an agent on a gateway that behaves as real ones do and stores nothing', () => {
 	let real: Awaited<ReturnType<typeof realGateway>>;
 	beforeAll(async () => {
-		real = await realGateway(stage.main.rest);
+		real = await realGateway(n8nServer.main.rest);
 	});
 	afterAll(async () => await real?.gateway.close());
 
@@ -314,14 +314,14 @@ describe('an agent on a gateway that behaves as real ones do and stores nothing'
 describe('an agent whose key the gateway does not accept', () => {
 	/** Changes the key in n8n's credential, as its owner does in the editor. */
 	async function useKey(apiKey: string): Promise<void> {
-		await stage.main.rest.call('PATCH', `/credentials/${CREDENTIAL.id}`, {
+		await n8nServer.main.rest.call('PATCH', `/credentials/${CREDENTIAL.id}`, {
 			...CREDENTIAL,
 			type: 'modelAccessApi',
-			data: { apiKey, baseUrl: stage.gateway.baseUrl },
+			data: { apiKey, baseUrl: n8nServer.gateway.baseUrl },
 		});
 	}
 	beforeAll(async () => await useKey('sk-not-a-key-of-this-gateway'));
-	afterAll(async () => await useKey(stage.gateway.keys.active));
+	afterAll(async () => await useKey(n8nServer.gateway.keys.active));
 
 	browserTest('says in the editor what is wrong and what to do, after one request', async () => {
 		const before = asked();
@@ -363,18 +363,18 @@ browserTest(
 	async () => {
 		const other = await startGateway();
 		try {
-			await stage.main.rest.call('POST', '/credentials', {
+			await n8nServer.main.rest.call('POST', '/credentials', {
 				name: CREDENTIAL.name,
 				type: 'modelAccessApi',
 				data: { apiKey: other.keys.active, baseUrl: other.baseUrl },
 			});
 			await browser.page.reload();
-			const before = stage.gateway.requests.length;
+			const before = n8nServer.gateway.requests.length;
 			await editor.openNew();
 			await editor.importFile(join(PROJECT, 'examples', 'first-workflow.json'));
 			await editor.execute();
 			await editor.node('Generate Image').getByTestId('canvas-node-status-success').waitFor();
-			const routes = stage.gateway.requests.slice(before).map(({ route }) => route);
+			const routes = n8nServer.gateway.requests.slice(before).map(({ route }) => route);
 			expect([...new Set(routes)]).toEqual(['models', 'responses', 'generations', 'task']);
 			expect(other.requests).toEqual([]);
 		} finally {

@@ -1,6 +1,6 @@
 import { startGateway, type Gateway } from '../../gateway';
 import type { Rest } from '../../scripts/n8n/rest';
-import type { WorkflowFile } from '../../scripts/n8n/stage';
+import type { WorkflowFile } from '../../scripts/n8n/n8n-server';
 
 /** Rounds of the agent in which it calls a tool; one more gives its answer. */
 export const ROUNDS = 10;

@@ -7,16 +7,16 @@ import { Rest } from '../../scripts/n8n/rest';
 import {
 	importCredential,
 	importWorkflows,
-	setStage,
-	type StageOptions,
+	setUpN8n,
+	type N8nServerOptions,
 	type WorkflowFile,
-} from '../../scripts/n8n/stage';
+} from '../../scripts/n8n/n8n-server';
 import { posted } from '../../scripts/n8n/webhook';
 import { serves } from '../../scripts/n8n/workflows';
 
 export { until } from '../../scripts/n8n/until';
 
-interface Options extends StageOptions {
+interface Options extends N8nServerOptions {
 	gateway?: GatewayOptions;
 	workflows?: WorkflowFile[];
 	/** Whether n8n has a credential for the gateway. */
@@ -24,7 +24,7 @@ interface Options extends StageOptions {
 }
 
 /** A gateway and an n8n with the package, a credential for that gateway and some workflows. */
-export interface Stage {
+export interface N8nServer {
 	gateway: Gateway;
 	n8n: N8n;
 	/** The packed package that is installed in it. */
@@ -38,31 +38,31 @@ export interface Stage {
 }
 
 /**
- * Sets a fresh stage for the tests of a file; nothing but the gateway runs yet. What runs ends with
- * the tests.
- * @returns the stage, filled in before the first test
+ * Sets up a fresh n8n for the tests of a file. Only the gateway runs yet. Both end with the tests.
+ * @returns the n8n server, filled in before the first test
  */
-export function arrange(optionsOf: () => Promise<Options> | Options): Stage {
-	const stage = {} as Stage;
+export function arrange(optionsOf: () => Promise<Options> | Options): N8nServer {
+	const n8nServer = {} as N8nServer;
 	beforeAll(async () => {
 		const { workflows, credential = true, ...options } = await optionsOf();
-		stage.tarball =
+		n8nServer.tarball =
 			process.env.E2E_TARBALL ?? (await packPackage(join(await dataFolder(), 'packed')));
-		stage.n8n = await setStage({ fresh: true, tarball: stage.tarball, ...options });
-		stage.gateway = await startGateway({ taskSeconds: 4, ...options.gateway });
-		if (credential) await importCredential(stage.n8n, stage.gateway);
-		if (workflows) await importWorkflows(stage.n8n, workflows);
+		n8nServer.n8n = await setUpN8n({ fresh: true, tarball: n8nServer.tarball, ...options });
+		n8nServer.gateway = await startGateway({ taskSeconds: 4, ...options.gateway });
+		if (credential) await importCredential(n8nServer.n8n, n8nServer.gateway);
+		if (workflows) await importWorkflows(n8nServer.n8n, workflows);
 	}, 900_000);
 	afterAll(async () => {
-		await stage.n8n?.stopAll();
-		await stage.gateway?.close();
+		await n8nServer.n8n?.stopAll();
+		await n8nServer.gateway?.close();
 	});
-	stage.start = async (options) => {
-		const running = await stage.n8n.start(options);
-		stage.main = { ...running, rest: await Rest.signIn(running.address, stage.n8n.owner) };
+	n8nServer.start = async (options) => {
+		const running = await n8nServer.n8n.start(options);
+		n8nServer.main = { ...running, rest: await Rest.signIn(running.address, n8nServer.n8n.owner) };
 	};
-	stage.post = async (path, body) => await posted(`${stage.main.address}/webhook/${path}`, body);
-	return stage;
+	n8nServer.post = async (path, body) =>
+		await posted(`${n8nServer.main.address}/webhook/${path}`, body);
+	return n8nServer;
 }
 
 /**

@@ -7,7 +7,7 @@ import { dataFolder } from '../../scripts/n8n/folders';
 import { freePort, isFree } from '../../scripts/n8n/port';
 import { PROJECT } from '../../scripts/n8n/package';
 import { Rest } from '../../scripts/n8n/rest';
-import { exampleWorkflows } from '../../scripts/n8n/stage';
+import { exampleWorkflows } from '../../scripts/n8n/n8n-server';
 import { until } from '../../scripts/n8n/until';
 
 interface Session {
@@ -25,9 +25,9 @@ afterAll(() => started.forEach((child) => child.kill('SIGKILL')));
 const readme = async () => await readFile(join(PROJECT, 'README.md'), 'utf8');
 
 /** Runs `npm run n8n` as a person does, until it is ready. */
-async function start(words: string[]): Promise<Session> {
+async function start(args: string[]): Promise<Session> {
 	const began = Date.now();
-	const child = spawn('npm', ['run', 'n8n', '--', ...words], {
+	const child = spawn('npm', ['run', 'n8n', '--', ...args], {
 		cwd: PROJECT,
 		stdio: ['ignore', 'pipe', 'pipe'],
 		// A group of its own, so that Ctrl-C can be sent to all of it, as a terminal does.
@@ -78,8 +78,8 @@ function isRunning(id: number): boolean {
 
 test('npm run n8n: a login, the examples, a folder for files and a credential that works; Ctrl-C and SIGTERM end both, and it is quick the second time', async () => {
 	const port = await freePort();
-	const words = ['--name', 'command', '--port', String(port)];
-	const first = await start([...words, '--fresh']);
+	const args = ['--name', 'command', '--port', String(port)];
+	const first = await start([...args, '--fresh']);
 	expect(first.told('n8n')).toBe(`http://127.0.0.1:${port}`);
 	const [, shown = ''] = /^npm run n8n\n```[^]*?```text\n([^]*?)```/m.exec(await readme()) ?? [];
 	const labels = [...shown.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)].map(([, label]) => label!);
@@ -108,7 +108,7 @@ test('npm run n8n: a login, the examples, a folder for files and a credential th
 	await end(first, 'SIGINT');
 	expect(await isFree(port)).toBe(true);
 
-	const second = await start(words);
+	const second = await start(args);
 	await end(second, 'SIGTERM');
 	expect(await isFree(port)).toBe(true);
 	expect(await isFree(gatewayPort)).toBe(true);
@@ -119,7 +119,7 @@ test('npm run n8n: a login, the examples, a folder for files and a credential th
 }, 400_000);
 
 test('npm run n8n -- --clean removes the installations and the data of this checkout, nothing else', async () => {
-	const cache = await mkdtemp(join(tmpdir(), 'n8n-stage-clean-'));
+	const cache = await mkdtemp(join(tmpdir(), 'n8n-clean-'));
 	try {
 		const own = basename(await dataFolder());
 		for (const name of ['n8n-2.41.1-0a1b2c3d', own, 'data-00000000', 'others']) {

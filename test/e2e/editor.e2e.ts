@@ -6,18 +6,22 @@ import { openBrowser, browserTest, type Browser } from './browser';
 import { boxOf, CredentialWindow, drawn, Editor } from './browser-editor';
 import { runCommand } from '../../scripts/n8n/command';
 import { PACKAGE, PROJECT } from '../../scripts/n8n/package';
-import { FILES, type WorkflowFile } from '../../scripts/n8n/stage';
+import { FILES, type WorkflowFile } from '../../scripts/n8n/n8n-server';
 import { byId, inARow, MANUAL, ours } from '../../scripts/n8n/workflows';
 
-const stage = arrange(() => ({ name: 'editor', credential: false, gateway: { taskSeconds: 2 } }));
+const n8nServer = arrange(() => ({
+	name: 'editor',
+	credential: false,
+	gateway: { taskSeconds: 2 },
+}));
 let browser: Browser;
 let editor: Editor;
 let credential: CredentialWindow;
 
 beforeAll(async () => {
 	await installAsWritten();
-	await stage.start();
-	browser = await openBrowser(stage.main, stage.n8n.owner);
+	await n8nServer.start();
+	browser = await openBrowser(n8nServer.main, n8nServer.n8n.owner);
 	editor = new Editor(browser);
 	credential = new CredentialWindow(browser);
 }, 300_000);
@@ -26,10 +30,12 @@ beforeAll(async () => {
 async function installAsWritten(): Promise<void> {
 	const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
 	const line = /^npm install (--prefix .*) n8n-nodes-model-access$/m.exec(readme)?.[1];
-	const folder = join(stage.n8n.userFolder, '.n8n', 'nodes');
+	const folder = join(n8nServer.n8n.userFolder, '.n8n', 'nodes');
 	await rm(folder, { recursive: true });
 	await mkdir(folder);
-	await runCommand('npm', ['install', ...(line ?? '').split(' '), stage.tarball], { cwd: folder });
+	await runCommand('npm', ['install', ...(line ?? '').split(' '), n8nServer.tarball], {
+		cwd: folder,
+	});
 	expect(await readdir(join(folder, 'node_modules'))).toContain(PACKAGE);
 }
 
@@ -51,12 +57,12 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 	});
 
 	browserTest('2: a credential says what is wrong with it until all is right', async () => {
-		const { baseUrl, origin, keys } = stage.gateway;
-		await browser.page.goto(stage.main.address);
+		const { baseUrl, origin, keys } = n8nServer.gateway;
+		await browser.page.goto(n8nServer.main.address);
 		await credential.create('Model Access API');
 		for (const [key, address, said] of [
 			['mak-wrong', baseUrl, /^The gateway did not accept the API key\. Fix the credential/],
-			[keys.active, `${stage.main.address}/v1`, NO_MODELS],
+			[keys.active, `${n8nServer.main.address}/v1`, NO_MODELS],
 			[keys.active, 'http://127.0.0.1:9/v1', 'ECONNREFUSED'],
 			[keys.active, 'http://api.example.com/v1', UNENCRYPTED],
 			[`Bearer ${keys.active}`, origin, 'Connection tested successfully'],
@@ -113,7 +119,7 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 		expect(saved.name).toMatch(/^a-lighthouse-at-dusk-watercolor-\w{4}\.png$/);
 		await editor.closeNode();
 
-		const folder = join(stage.n8n.userFolder, FILES);
+		const folder = join(n8nServer.n8n.userFolder, FILES);
 		await editor.add('read/write files', 'Read/Write Files from Disk', 'Write File to Disk');
 		await editor.at('ndv').waitFor();
 		const path = `${folder}/{{ $binary.data.fileName }}`;
@@ -133,7 +139,7 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 
 describe('the model picker', () => {
 	browserTest('says what is wrong where it cannot list the models', async () => {
-		const { gateway } = stage;
+		const { gateway } = n8nServer;
 		const node = ours('Write Image Prompt', 'modelAccess', { resource: 'response' });
 		await open(inARow(node.name, [MANUAL, node]));
 		await editor.openNode(node.name);
@@ -148,7 +154,7 @@ describe('the model picker', () => {
 	browserTest('lists the models of the gateway, and searches them', async () => {
 		const all = await editor.models();
 		await until('every model is listed', async () => (await all.count()) === 6);
-		const { models } = stage.gateway.settings;
+		const { models } = n8nServer.gateway.settings;
 		expect((await all.allInnerTexts()).sort()).toEqual(Object.keys(models).sort());
 		const found = await editor.models('IMAGE');
 		await until('those with "image" are left', async () => (await found.count()) === 2);
@@ -231,14 +237,14 @@ describe('a run that does not go well', () => {
 		expect(await message.innerText()).toBe(
 			'The image task failed (HTTP 500): the image could not be made',
 		);
-		const id = stage.gateway.tasks.at(-1)?.id;
+		const id = n8nServer.gateway.tasks.at(-1)?.id;
 		expect(await advice.innerText()).toContain(`Task ID: ${id}`);
 		expect(await advice.innerText()).toContain('Check the usage in the gateway’s console');
 		await browser.picture('error');
 	});
 
 	browserTest('stops where the builder stops it: no poll leaves afterwards', async () => {
-		const { gateway } = stage;
+		const { gateway } = n8nServer;
 		const before = gateway.settings.taskSeconds;
 		gateway.settings.taskSeconds = 600;
 		await editor.closeNode();
@@ -260,7 +266,7 @@ describe('a run that does not go well', () => {
 
 /** Saves a workflow, its node of ours with the credential that was made before, and opens it. */
 async function open(workflow: WorkflowFile): Promise<void> {
-	const { rest } = stage.main;
+	const { rest } = n8nServer.main;
 	type Saved = { id?: string; name?: string };
 	const [{ id, name } = {}] = await rest.call<Saved[]>('GET', '/credentials');
 	const credentials = { modelAccessApi: { id, name } };

@@ -6,7 +6,7 @@ import { drawImage, imageBelongsTo, sizeOf } from '../../gateway';
 import { arrange } from './arrange';
 import { runCommand } from '../../scripts/n8n/command';
 import { PROJECT } from '../../scripts/n8n/package';
-import { exampleWorkflows, FILES, importWorkflows } from '../../scripts/n8n/stage';
+import { exampleWorkflows, FILES, importWorkflows } from '../../scripts/n8n/n8n-server';
 import { followed, inARow, MANUAL, saved } from '../../scripts/n8n/workflows';
 
 const PHOTO = drawImage({ prompt: 'a boat', index: 0, width: 64, height: 48 });
@@ -30,7 +30,7 @@ const SHIPPED = inARow('shipped', [
 	})),
 ]);
 
-const stage = arrange(() => ({ name: 'headless', gateway: { taskSeconds: 3 } }));
+const n8nServer = arrange(() => ({ name: 'headless', gateway: { taskSeconds: 3 } }));
 let web: Server;
 let folder: string;
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 	web = createServer((_request, reply) => reply.setHeader('content-type', 'image/png').end(PHOTO));
 	await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
 	const photoUrl = `http://127.0.0.1:${(web.address() as AddressInfo).port}/boat.png`;
-	folder = join(stage.n8n.userFolder, FILES);
+	folder = join(n8nServer.n8n.userFolder, FILES);
 	const last = new Map([
 		['first-workflow', 'Generate Image'],
 		['rows-to-images', 'Pictures'],
@@ -50,7 +50,7 @@ beforeAll(async () => {
 		const after = last.get(workflow.id ?? '');
 		return after ? followed(workflow, after, saved('Save', folder)) : workflow;
 	});
-	await importWorkflows(stage.n8n, [...workflows, SHIPPED]);
+	await importWorkflows(n8nServer.n8n, [...workflows, SHIPPED]);
 });
 
 afterAll(() => web?.close());
@@ -62,7 +62,7 @@ beforeEach(async () => {
 
 /** Runs a workflow, which has to go well, and returns what its nodes handed on. */
 async function run(id: string) {
-	const { error, items } = await stage.n8n.execute(id);
+	const { error, items } = await n8nServer.n8n.execute(id);
 	expect(error).toBeUndefined();
 	return (node: string) => items(node);
 }
@@ -111,7 +111,7 @@ describe('n8n execute', () => {
 });
 
 test('the nodes that ship with n8n all load, as in its container', async () => {
-	const { node, folder: installed } = stage.n8n.installation;
+	const { node, folder: installed } = n8nServer.n8n.installation;
 	const script = join(PROJECT, 'scripts/n8n/load-nodes.js');
 	const output = await runCommand(node, [script, installed]);
 	const seen = JSON.parse(output.trim().split('\n').at(-1) ?? '') as { count: number };

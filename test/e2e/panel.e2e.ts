@@ -2,13 +2,13 @@ import { arrange, until } from './arrange';
 import { openBrowser, browserTest, type Browser } from './browser';
 import { Editor } from './browser-editor';
 
-const stage = arrange(() => ({ name: 'panel', credential: false }));
+const n8nServer = arrange(() => ({ name: 'panel', credential: false }));
 let browser: Browser;
 let editor: Editor;
 
 beforeAll(async () => {
-	await stage.start();
-	browser = await openBrowser(stage.main, stage.n8n.owner);
+	await n8nServer.start();
+	browser = await openBrowser(n8nServer.main, n8nServer.n8n.owner);
 	editor = new Editor(browser);
 	await editor.openNew();
 	await editor.add(undefined, 'Trigger manually');

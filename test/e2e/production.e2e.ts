@@ -1,6 +1,6 @@
 import { drawImage, type FormRecord } from '../../gateway';
 import { arrange, until } from './arrange';
-import { exampleWorkflows } from '../../scripts/n8n/stage';
+import { exampleWorkflows } from '../../scripts/n8n/n8n-server';
 import { served, streamed } from '../../scripts/n8n/webhook';
 import { image, inARow } from '../../scripts/n8n/workflows';
 
@@ -15,18 +15,18 @@ const SCHEDULED = inARow('scheduled', [
 	image('Draw', 'a clock'),
 ]);
 
-const stage = arrange(async () => ({
+const n8nServer = arrange(async () => ({
 	name: 'production',
 	gateway: { taskSeconds: 3, deltaMs: 50 },
 	workflows: [...(await exampleWorkflows()), SCHEDULED],
 }));
 
-beforeAll(async () => await stage.start(), 300_000);
+beforeAll(async () => await n8nServer.start(), 300_000);
 
 describe('an example that waits for the world', () => {
 	test('streams an answer in pieces, as the model writes it', async () => {
-		await stage.main.rest.activate('stream-to-webhook');
-		const reply = await stage.post('ask', { question: 'Count, please. [[words:40]]' });
+		await n8nServer.main.rest.activate('stream-to-webhook');
+		const reply = await n8nServer.post('ask', { question: 'Count, please. [[words:40]]' });
 		expect(reply.status).toBe(200);
 		const { events, text, span, pieces } = await streamed(reply);
 		expect(text).toMatch(/^w1 w2 .* w40\{"model":"aurora-text-1","tokens":\d+\}$/);
@@ -37,10 +37,10 @@ describe('an example that waits for the world', () => {
 	});
 
 	test('hands the edited picture to whoever uploaded one by its form', async () => {
-		await stage.main.rest.activate('edit-uploaded-picture');
+		await n8nServer.main.rest.activate('edit-uploaded-picture');
 		const form = (await exampleWorkflows()).find(({ id }) => id === 'edit-uploaded-picture');
 		const id = form?.nodes.find(({ type }) => type.endsWith('.formTrigger'))?.webhookId as string;
-		const { address } = stage.main;
+		const { address } = n8nServer.main;
 		const page = await (await served(`${address}/form/${id}`)).text();
 		expect(page).toContain('Change a picture');
 		const upload = new FormData();
@@ -58,7 +58,8 @@ describe('an example that waits for the world', () => {
 		});
 		const last = await (await fetch(formWaitingUrl)).text();
 		expect(last).toContain('Your picture is done');
-		const sent = stage.gateway.requests.find(({ route }) => route === 'edits')?.body as FormRecord;
+		const sent = n8nServer.gateway.requests.find(({ route }) => route === 'edits')
+			?.body as FormRecord;
 		expect(sent.fields).toMatchObject({ prompt: 'Add a sail' });
 		expect(sent.files).toMatchObject([{ fileName: 'boat.png', size: boat.length }]);
 		expect(last).toContain('edited.png');
@@ -67,15 +68,15 @@ describe('an example that waits for the world', () => {
 
 describe('a schedule', () => {
 	test('runs an image node each time', async () => {
-		await stage.main.rest.activate('scheduled');
+		await n8nServer.main.rest.activate('scheduled');
 		const done = await until('two scheduled runs end', async () => {
-			const ended = (await stage.main.rest.executions('scheduled')).filter(
+			const ended = (await n8nServer.main.rest.executions('scheduled')).filter(
 				({ status }) => status !== 'running' && status !== 'new',
 			);
 			return ended.length >= 2 && ended;
 		});
-		await stage.main.rest.deactivate('scheduled');
+		await n8nServer.main.rest.deactivate('scheduled');
 		for (const { status, mode } of done) expect([status, mode]).toEqual(['success', 'trigger']);
-		expect(stage.gateway.tasks.some(({ request }) => request.prompt === 'a clock')).toBe(true);
+		expect(n8nServer.gateway.tasks.some(({ request }) => request.prompt === 'a clock')).toBe(true);
 	});
 });

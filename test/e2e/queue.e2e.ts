@@ -8,7 +8,7 @@ import type { Running } from '../../scripts/n8n/n8n';
 import { freePort } from '../../scripts/n8n/port';
 import type { Execution } from '../../scripts/n8n/rest';
 import { startAll, startPostgres, startRedis, type Service } from '../../scripts/n8n/services';
-import { withCredential, type WorkflowFile } from '../../scripts/n8n/stage';
+import { withCredential, type WorkflowFile } from '../../scripts/n8n/n8n-server';
 
 const NAME = 'queue';
 
@@ -30,7 +30,7 @@ let workers: [Running, Running];
 /** By the workflow's name. */
 const ids = new Map<string, string>();
 
-const stage = arrange(async () => {
+const n8nServer = arrange(async () => {
 	const logs = join(await dataFolder(), `${NAME}-services`);
 	await mkdir(logs, { recursive: true });
 	const log = (name: string) => join(logs, `${name}.log`);
@@ -46,11 +46,15 @@ beforeAll(async () => {
 	const worker = async (name: string) => {
 		const port = await freePort();
 		const env = { QUEUE_HEALTH_CHECK_PORT: String(port) };
-		return await stage.n8n.start({ words: ['worker'], name, port, env });
+		return await n8nServer.n8n.start({ args: ['worker'], name, port, env });
 	};
-	const [, ...both] = await Promise.all([stage.start(), worker('worker-1'), worker('worker-2')]);
+	const [, ...both] = await Promise.all([
+		n8nServer.start(),
+		worker('worker-1'),
+		worker('worker-2'),
+	]);
 	workers = both;
-	const { rest } = stage.main;
+	const { rest } = n8nServer.main;
 	await createTable(rest, workflows.TABLE.name, workflows.TABLE.columns);
 	for (const workflow of Object.values(workflows.all)) {
 		const { id } = await rest.create(withCredential(workflow));
@@ -63,14 +67,14 @@ afterAll(async () => await Promise.all(services.map(async ({ stop }) => await st
 
 /** Calls a workflow's webhook, as the world outside does. */
 async function call({ name }: WorkflowFile, body: object): Promise<Response> {
-	const reply = await stage.post(name, body);
+	const reply = await n8nServer.post(name, body);
 	if (!reply.ok) throw new Error(`${name}: ${reply.status} ${await reply.text()}`);
 	return reply;
 }
 
 /** The executions of a workflow, the latest first. */
 const executions = async ({ name }: WorkflowFile): Promise<Execution[]> =>
-	await stage.main.rest.executions(ids.get(name) ?? '');
+	await n8nServer.main.rest.executions(ids.get(name) ?? '');
 
 /** What a worker's log says in sentences of this form. */
 const said = async ({ logFile }: Running, form: RegExp) => [
@@ -89,7 +93,7 @@ const notedBy = async (worker: Running) =>
 
 /** The prompts of the gateway's tasks, from one on, in order. */
 const submitted = (from = 0) => {
-	const tasks = stage.gateway.tasks.slice(from);
+	const tasks = n8nServer.gateway.tasks.slice(from);
 	return tasks.map(({ request }) => request.prompt).sort();
 };
 
@@ -97,7 +101,7 @@ const COMPLETED = { status: 'completed', file: { mime_type: 'image/png' } };
 
 /** When the gateway was asked for a task. */
 const looksAt = (taskId: string) =>
-	stage.gateway.requests
+	n8nServer.gateway.requests
 		.filter(({ route, path }) => route === 'task' && path.endsWith(taskId))
 		.map(({ startedAt }) => startedAt);
 
@@ -127,7 +131,7 @@ describe('Forty pictures', () => {
 
 	test('lie in the database, where main finds what a worker put there', async () => {
 		const [latest] = await executions(workflows.all.fromLastNode);
-		const { data = '' } = await stage.main.rest.execution(latest?.id ?? '');
+		const { data = '' } = await n8nServer.main.rest.execution(latest?.id ?? '');
 		expect(data).toMatch(/"database:[-\w]+"/);
 	});
 });
@@ -145,16 +149,16 @@ test('A streamed answer reaches the caller of the main instance in pieces, from 
 let stopped: string;
 
 test('An execution that is stopped on the main instance asks for nothing more', async () => {
-	const before = stage.gateway.tasks.length;
+	const before = n8nServer.gateway.tasks.length;
 	const { waits } = workflows.all;
 	for (const prompt of ['Slow A', 'Slow B']) await call(waits, { prompts: [prompt] });
 	await until('both are waited for', () => {
-		const tasks = stage.gateway.tasks.slice(before);
+		const tasks = n8nServer.gateway.tasks.slice(before);
 		return tasks.length === 2 && tasks.every(({ id }) => looksAt(id).length > 0);
 	});
 	const noted = await until('the logs name both', async () => {
 		const all = (await Promise.all(workers.map(notedBy))).flat();
-		const found = stage.gateway.tasks
+		const found = n8nServer.gateway.tasks
 			.slice(before)
 			.flatMap(({ id }) => all.filter(({ task }) => task === id));
 		return found.length === 2 && found;
@@ -162,14 +166,14 @@ test('An execution that is stopped on the main instance asks for nothing more', 
 	const [one, other] = noted;
 	stopped = one?.task ?? '';
 
-	await stage.main.rest.call('POST', `/executions/${one?.execution}/stop`, {});
+	await n8nServer.main.rest.call('POST', `/executions/${one?.execution}/stop`, {});
 	const at = Date.now();
 	// The one that goes on tells how long to look.
 	await until('the other one is looked at three times more', () => {
 		return looksAt(other?.task ?? '').filter((time) => time > at).length >= 3;
 	});
 	expect(looksAt(stopped).filter((time) => time > at + 1000)).toEqual([]);
-	const { status } = await stage.main.rest.execution(one?.execution ?? '');
+	const { status } = await n8nServer.main.rest.execution(one?.execution ?? '');
 	expect(status).toBe('canceled');
 }, 60_000);
 
@@ -194,7 +198,7 @@ describe('A worker that is killed while it waits for images', () => {
 
 	beforeAll(async () => {
 		[survivor, killed] = workers;
-		from = stage.gateway.tasks.length;
+		from = n8nServer.gateway.tasks.length;
 		const earlier = new Set((await all()).map(({ id }) => id));
 		// Which worker takes what is up to n8n: more are asked for until each has some of both kinds.
 		for (let round = 0; round < 5; round++) {
@@ -204,7 +208,7 @@ describe('A worker that is killed while it waits for images', () => {
 				await call(workflow, { prompts: pair });
 			}
 			await until('all are accepted and looked at', () => {
-				const tasks = stage.gateway.tasks.slice(from);
+				const tasks = n8nServer.gateway.tasks.slice(from);
 				return tasks.length >= prompts.length && tasks.every(({ id }) => looksAt(id).length > 0);
 			});
 			const begun = new Set(await begunBy(killed));
@@ -239,9 +243,9 @@ describe('A worker that is killed while it waits for images', () => {
 
 	test('leaves nothing in the executions, not even what earlier nodes handed on', async () => {
 		for (const { id } of lost) {
-			const { data = '' } = await stage.main.rest.execution(id);
+			const { data = '' } = await n8nServer.main.rest.execution(id);
 			expect(data).toContain('failed to be processed too many times');
-			for (const task of stage.gateway.tasks) expect(data).not.toContain(task.id);
+			for (const task of n8nServer.gateway.tasks) expect(data).not.toContain(task.id);
 		}
 	});
 
@@ -260,7 +264,7 @@ describe('A worker that is killed while it waits for images', () => {
 		const items = (await (await call(collects, {})).json()) as Array<{ task_id: string }>;
 		expect(items).toHaveLength(2 * noted.length);
 		expect(items).toMatchObject(items.map(() => COMPLETED));
-		const known = new Set(stage.gateway.tasks.slice(from).map(({ id }) => id));
+		const known = new Set(n8nServer.gateway.tasks.slice(from).map(({ id }) => id));
 		expect(new Set(items.map(({ task_id }) => task_id)).size).toBe(items.length);
 		expect(items.filter(({ task_id }) => !known.has(task_id))).toEqual([]);
 	}, 90_000);
@@ -272,6 +276,6 @@ describe('A worker that is killed while it waits for images', () => {
 
 	test('has cost no picture twice, now that all are fetched', () => {
 		expect(submitted(from)).toEqual([...prompts].sort());
-		expect(stage.gateway.crashes).toEqual([]);
+		expect(n8nServer.gateway.crashes).toEqual([]);
 	});
 });

@@ -1,4 +1,4 @@
-import type { WorkflowFile } from '../../scripts/n8n/stage';
+import type { WorkflowFile } from '../../scripts/n8n/n8n-server';
 import { byId, image, inARow, ours, respondedWithFile, webhook } from '../../scripts/n8n/workflows';
 
 type Node = WorkflowFile['nodes'][number];

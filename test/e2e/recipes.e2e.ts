@@ -14,7 +14,7 @@ import {
 	FILES,
 	importWorkflows,
 	type WorkflowFile,
-} from '../../scripts/n8n/stage';
+} from '../../scripts/n8n/n8n-server';
 import { followed, saved } from '../../scripts/n8n/workflows';
 
 /** The workflows of docs/recipes.md, in its order. */
@@ -38,6 +38,13 @@ const KEEPERS: Record<string, string> = {
 	'retry-failed-execution': 'Keep the Images',
 };
 
+/** The editor's buttons lie over the canvas, and over nodes of a large workflow. */
+const WITHOUT_BUTTONS = `
+	[data-test-id^=execute-workflow-button], [data-test-id^=execute-workflow-button] ~ *,
+	[data-test-id=workflow-chat-button], [data-test-id=workflow-chat-button] ~ *,
+	.vue-flow__controls *, [class*=nodeButtonsWrapper] * { visibility: hidden !important; }
+`;
+
 /** As large as the mask of the recipe. */
 const PHOTO = drawImage({ prompt: 'a cup', index: 0, width: 640, height: 480 });
 
@@ -48,7 +55,7 @@ const WAIT = { resume: 'timeInterval', amount: 66, unit: 'seconds' };
 const SLOW = 90;
 const QUICK = 2;
 
-const stage = arrange(() => ({
+const n8nServer = arrange(() => ({
 	name: 'recipes',
 	gateway: { taskSeconds: ({ prompt }) => (prompt.includes('fog') ? SLOW : QUICK) },
 }));
@@ -63,13 +70,17 @@ beforeAll(async () => {
 	await Promise.all(
 		Object.keys(KEEPERS).map(async (id) => await mkdir(folderOf(id), { recursive: true })),
 	);
-	await importWorkflows(stage.n8n, examples.map(forThisTest));
-	await stage.start();
+	const asTheyAre = examples.map((example) => ({ ...example, id: untouched(example.id) }));
+	await importWorkflows(n8nServer.n8n, [...examples.map(forThisTest), ...asTheyAre]);
+	await n8nServer.start();
 }, 300_000);
 
 afterAll(() => web?.close());
 
-const folderOf = (id: string) => join(stage.n8n.userFolder, FILES, id);
+const folderOf = (id: string) => join(n8nServer.n8n.userFolder, FILES, id);
+
+/** The ID of an example that is not changed for the test. */
+const untouched = (id?: string) => `${id}-untouched`;
 
 /** An example whose photos come from this machine, whose wait is short, and whose images are kept. */
 function forThisTest(workflow: WorkflowFile): WorkflowFile {
@@ -95,7 +106,7 @@ async function images(id: string): Promise<Array<{ name: string; bytes: Buffer }
 
 /** Starts a workflow as the editor does. */
 async function begin(id: string, trigger: string): Promise<string> {
-	const { executionId } = await stage.main.rest.call<{ executionId: string }>(
+	const { executionId } = await n8nServer.main.rest.call<{ executionId: string }>(
 		'POST',
 		`/workflows/${id}/run`,
 		{ triggerToStartFrom: { name: trigger } },
@@ -108,12 +119,12 @@ async function ended(executionId: string, seconds?: number) {
 	const { data = '', status } = await until(
 		`execution ${executionId} ends`,
 		async () => {
-			const execution = await stage.main.rest.execution(executionId);
+			const execution = await n8nServer.main.rest.execution(executionId);
 			return !['new', 'running', 'waiting'].includes(execution.status) && execution;
 		},
 		seconds,
 	);
-	const { runData, error } = parseRun(stage.n8n.installation, data).resultData;
+	const { runData, error } = parseRun(n8nServer.n8n.installation, data).resultData;
 	const items = (node: string, output = 0): IDataObject[] =>
 		(runData[node] ?? []).flatMap((run) => run.data?.main?.[output] ?? []).map(({ json }) => json);
 	return { status, error, items };
@@ -129,12 +140,12 @@ async function run(id: string, trigger: string) {
 /** The latest execution of a workflow, once it has ended. */
 async function latest(id: string): Promise<Execution> {
 	return await until(`${id} ends`, async () => {
-		const [execution] = await stage.main.rest.executions(id);
+		const [execution] = await n8nServer.main.rest.executions(id);
 		return execution?.stoppedAt !== undefined && execution.status !== 'running' && execution;
 	});
 }
 
-const submitted = () => stage.gateway.tasks.length;
+const submitted = () => n8nServer.gateway.tasks.length;
 
 /** The execution that waits while the other recipes run. */
 let waiting: string;
@@ -142,43 +153,43 @@ let waiting: string;
 test('durable-wait: n8n saves the execution while it waits, and is killed meanwhile', async () => {
 	waiting = await begin('durable-wait', 'Start');
 	await until('n8n has saved the execution', async () => {
-		return (await stage.main.rest.execution(waiting)).status === 'waiting';
+		return (await n8nServer.main.rest.execution(waiting)).status === 'waiting';
 	});
-	expect(stage.gateway.tasks.map(({ request }) => request.prompt)).toEqual([
+	expect(n8nServer.gateway.tasks.map(({ request }) => request.prompt)).toEqual([
 		'A lighthouse at dusk, watercolor',
 		'A harbor in fog, watercolor',
 	]);
-	await stage.main.kill();
-	await stage.start();
+	await n8nServer.main.kill();
+	await n8nServer.start();
 }, 200_000);
 
 describe('webhook-to-image', () => {
-	beforeAll(async () => await stage.main.rest.activate('webhook-to-image'));
+	beforeAll(async () => await n8nServer.main.rest.activate('webhook-to-image'));
 
 	test('answers with the image of the prompt', async () => {
-		const reply = await stage.post('image', { prompt: 'A red boat' });
+		const reply = await n8nServer.post('image', { prompt: 'A red boat' });
 		expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'image/png']);
 		const bytes = Buffer.from(await reply.arrayBuffer());
 		expect(imageBelongsTo('A red boat', bytes)).toBe(true);
 	});
 
 	test('answers with 502, the reason and the ID of the task where there is no image', async () => {
-		const reply = await stage.post('image', { prompt: 'A red boat [[fail]]' });
+		const reply = await n8nServer.post('image', { prompt: 'A red boat [[fail]]' });
 		expect(reply.status).toBe(502);
 		expect(await reply.json()).toEqual({
 			error: expect.stringContaining('the image could not be made') as string,
-			task_id: stage.gateway.tasks.at(-1)?.id,
+			task_id: n8nServer.gateway.tasks.at(-1)?.id,
 		});
 	});
 });
 
 test('edit-photos-with-mask: each photo is sent with the mask; one that fails does not stop the others', async () => {
 	let edits = 0;
-	stage.gateway.settings.failTask = ({ kind }) =>
+	n8nServer.gateway.settings.failTask = ({ kind }) =>
 		kind === 'edit' && ++edits === 2 ? { httpStatus: 400 } : undefined;
 	const { items } = await run('edit-photos-with-mask', 'Start');
-	stage.gateway.settings.failTask = undefined;
-	const forms = stage.gateway.requests
+	n8nServer.gateway.settings.failTask = undefined;
+	const forms = n8nServer.gateway.requests
 		.filter(({ route }) => route === 'edits')
 		.map(({ body }) => (body as FormRecord).files);
 	expect(forms).toHaveLength(3);
@@ -191,19 +202,19 @@ test('edit-photos-with-mask: each photo is sent with the mask; one that fails do
 	const kept = items('Keep the Edited Photo').map(({ sku }) => sku as string);
 	const failed = items('List What Failed');
 	expect(failed).toHaveLength(1);
-	expect(failed[0]?.reason).toMatch(/^The image task was refused \(HTTP 400\)/);
+	expect(failed[0]?.reason).toMatch(/^The gateway refused the image task \(HTTP 400\)/);
 	expect([...kept, failed[0]?.sku].sort()).toEqual(['CAM-02', 'CUP-03', 'DOG-01']);
 	const files = await images('edit-photos-with-mask');
 	expect(files.map(({ name }) => name)).toEqual(kept.map((sku, n) => `${n}-${sku}.png`));
 	for (const { bytes } of files) {
-		expect(imageBelongsTo(stage.gateway.tasks.at(-1)?.request.prompt ?? '', bytes)).toBe(true);
+		expect(imageBelongsTo(n8nServer.gateway.tasks.at(-1)?.request.prompt ?? '', bytes)).toBe(true);
 	}
 });
 
 test('nightly-report: makes its table, and keeps one row for each day', async () => {
 	await run('nightly-report', 'Every Night');
 	await run('nightly-report', 'Every Night');
-	const { rest } = stage.main;
+	const { rest } = n8nServer.main;
 	const { id: project } = await rest.call<{ id: string }>('GET', '/projects/personal');
 	const path = `/projects/${project}/data-tables`;
 	const { data: tables } = await rest.call<{ data: Array<{ id: string; name: string }> }>(
@@ -230,7 +241,7 @@ test('nightly-report: makes its table, and keeps one row for each day', async ()
 test('watch-models: hands on all models once, then the new ones', async () => {
 	const messages = async () =>
 		(await run('watch-models', 'Every Hour')).items('Write the Message').map(({ text }) => text);
-	const { models } = stage.gateway.settings;
+	const { models } = n8nServer.gateway.settings;
 	const known = Object.keys(models).map((id) => `New model: ${id}`);
 	expect((await messages()).sort()).toEqual(known.sort());
 	expect(await messages()).toEqual([]);
@@ -240,16 +251,16 @@ test('watch-models: hands on all models once, then the new ones', async () => {
 });
 
 test('retry-failed-execution: Retry fetches the paid tasks and submits nothing that was accepted', async () => {
-	const { rest } = stage.main;
+	const { rest } = n8nServer.main;
 	const before = submitted();
 	await rest.activate('retry-failed-execution');
-	stage.gateway.settings.intercept = ({ route }) =>
+	n8nServer.gateway.settings.intercept = ({ route }) =>
 		route === 'task' ? errorReply(401) : undefined;
 	const rows = ['LAMP-01', 'MUG-07'].map((sku) => ({ sku, prompt: `A product photo of ${sku}` }));
-	expect((await stage.post('rows', { rows })).status).toBe(200);
+	expect((await n8nServer.post('rows', { rows })).status).toBe(200);
 	const failed = await latest('retry-failed-execution');
 	expect([failed.status, submitted() - before]).toEqual(['error', 2]);
-	stage.gateway.settings.intercept = undefined;
+	n8nServer.gateway.settings.intercept = undefined;
 
 	const { id } = await rest.call<{ id: string }>('POST', `/executions/${failed.id}/retry`, {
 		loadWorkflow: false,
@@ -267,20 +278,22 @@ test('retry-failed-execution: Retry fetches the paid tasks and submits nothing t
 describe('on the canvas', () => {
 	let editor: Editor;
 	beforeAll(async () => {
-		browser = await openBrowser(stage.main, stage.n8n.owner);
+		browser = await openBrowser(n8nServer.main, n8nServer.n8n.owner);
 		editor = new Editor(browser);
 	});
 
 	for (const id of RECIPES) {
 		browserTest(`${id} has its note, and nodes that lack nothing`, async () => {
-			await editor.open(id);
+			await editor.open(untouched(id));
 			const { nodes = [] } = examples.find((example) => example.id === id) ?? {};
 			const isNote = ({ type }: WorkflowFile['nodes'][number]) => type.endsWith('.stickyNote');
 			for (const node of nodes) {
 				await (isNote(node) ? editor.at('sticky') : editor.node(node.name)).waitFor();
 			}
 			expect(await editor.at('node-issues').count()).toBe(0);
-			await browser.picture(`recipe-${id}`, await editor.canvasArea());
+			const area = await editor.canvasArea();
+			await browser.page.addStyleTag({ content: WITHOUT_BUTTONS });
+			await browser.picture(`recipe-${id}`, area);
 		});
 	}
 });
@@ -298,6 +311,8 @@ test('durable-wait: goes on after the restart, waits again for the slow task, an
 		true,
 	);
 	expect(items('List What Failed')).toEqual([]);
-	const own = stage.gateway.tasks.filter(({ request }) => request.prompt.includes('watercolor'));
+	const own = n8nServer.gateway.tasks.filter(({ request }) =>
+		request.prompt.includes('watercolor'),
+	);
 	expect(own).toHaveLength(2);
 }, 240_000);

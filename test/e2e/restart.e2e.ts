@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { imageBelongsTo } from '../../gateway';
 import { arrange, createTable, until } from './arrange';
-import { everySeconds, exampleWorkflows } from '../../scripts/n8n/stage';
+import { everySeconds, exampleWorkflows } from '../../scripts/n8n/n8n-server';
 import { image, inARow, ours, respondedWithFile, webhook } from '../../scripts/n8n/workflows';
 
 const DRAW = inARow('draw', [
@@ -26,17 +26,17 @@ const COLLECTED_LATER = 'submit-now-collect-later';
 /** Seconds that a task takes: longer than n8n needs to start again, so that it is open meanwhile. */
 const TASK_SECONDS = 25;
 
-const stage = arrange(async () => ({
+const n8nServer = arrange(async () => ({
 	name: 'restart',
 	gateway: { taskSeconds: 1 },
 	workflows: [...(await exampleWorkflows()).map(everySeconds(2)), DRAW, COLLECT],
 }));
 
-beforeAll(async () => await stage.start(), 300_000);
+beforeAll(async () => await n8nServer.start(), 300_000);
 
 /** Starts n8n again, with another place for binary data. */
 const restart = async (mode: string) =>
-	await stage.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: mode } });
+	await n8nServer.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: mode } });
 
 /** A webhook's answer, which has to be a picture; the error shows what it was instead. */
 async function pictureOf(reply: Response): Promise<Buffer> {
@@ -48,7 +48,7 @@ async function pictureOf(reply: Response): Promise<Buffer> {
 
 /** How many files n8n keeps of binary data, wherever in its folder they are. */
 async function storedFiles(): Promise<number> {
-	const entries = await readdir(join(stage.n8n.userFolder, '.n8n'), {
+	const entries = await readdir(join(n8nServer.n8n.userFolder, '.n8n'), {
 		recursive: true,
 		withFileTypes: true,
 	});
@@ -61,74 +61,76 @@ async function storedFiles(): Promise<number> {
 /** Draws by the webhook and gives how many more files n8n keeps then. */
 async function drawn(prompt: string): Promise<number> {
 	const before = await storedFiles();
-	const reply = await stage.post('draw', { prompt });
+	const reply = await n8nServer.post('draw', { prompt });
 	expect(imageBelongsTo(prompt, await pictureOf(reply))).toBe(true);
 	return (await storedFiles()) - before;
 }
 
 describe('binary data', () => {
 	test('on disk, as n8n is set up by itself: the picture is a file', async () => {
-		await stage.main.rest.activate('draw');
-		await stage.main.rest.activate('collect');
+		await n8nServer.main.rest.activate('draw');
+		await n8nServer.main.rest.activate('collect');
 		expect(await drawn('a file on disk')).toBe(1);
 	});
 });
 
 describe('n8n killed while image tasks run', () => {
 	test('tasks that a workflow remembered are collected after the restart, each once', async () => {
-		const table = await createTable(stage.main.rest, 'Image tasks', ['task_id', 'prompt']);
+		const table = await createTable(n8nServer.main.rest, 'Image tasks', ['task_id', 'prompt']);
 		const rows = async () =>
-			(await stage.main.rest.call<{ data: unknown[] }>('GET', `${table}/rows`)).data;
-		stage.gateway.settings.taskSeconds = TASK_SECONDS;
-		const before = stage.gateway.tasks.length;
-		await stage.main.rest.call('POST', `/workflows/${COLLECTED_LATER}/run`, {
+			(await n8nServer.main.rest.call<{ data: unknown[] }>('GET', `${table}/rows`)).data;
+		n8nServer.gateway.settings.taskSeconds = TASK_SECONDS;
+		const before = n8nServer.gateway.tasks.length;
+		await n8nServer.main.rest.call('POST', `/workflows/${COLLECTED_LATER}/run`, {
 			triggerToStartFrom: { name: 'Submit Now' },
 		});
 		await until('both tasks are remembered', async () => (await rows()).length === 2);
-		await stage.main.rest.activate(COLLECTED_LATER);
-		await stage.main.kill();
+		await n8nServer.main.rest.activate(COLLECTED_LATER);
+		await n8nServer.main.kill();
 
-		const tasks = stage.gateway.tasks.slice(before);
+		const tasks = n8nServer.gateway.tasks.slice(before);
 		expect(tasks).toHaveLength(2);
 		await restart('database');
 		await until('both tasks are done with', async () => (await rows()).length === 0, 200);
-		await stage.main.rest.deactivate(COLLECTED_LATER);
+		await n8nServer.main.rest.deactivate(COLLECTED_LATER);
 
-		expect(stage.gateway.tasks.length - before).toBe(2);
+		expect(n8nServer.gateway.tasks.length - before).toBe(2);
 		for (const { id } of tasks) {
-			const downloads = stage.gateway.storageRequests.filter(({ path }) => path.includes(id));
+			const downloads = n8nServer.gateway.storageRequests.filter(({ path }) => path.includes(id));
 			expect(downloads.map(({ status }) => status)).toContain(200);
 		}
 	}, 300_000);
 
 	test('in the database: the picture is no file', async () => {
-		stage.gateway.settings.taskSeconds = 1;
+		n8nServer.gateway.settings.taskSeconds = 1;
 		expect(await drawn('a row of the database')).toBe(0);
 	});
 
 	test('a task whose node was waiting stands in the log, and Task → Wait gets its picture', async () => {
-		stage.gateway.settings.taskSeconds = TASK_SECONDS;
-		const before = stage.gateway.tasks.length;
-		const answer = stage.post('draw', { prompt: 'cut short' }).catch(() => undefined);
-		const task = await until('the task is accepted', () => stage.gateway.tasks[before]);
+		n8nServer.gateway.settings.taskSeconds = TASK_SECONDS;
+		const before = n8nServer.gateway.tasks.length;
+		const answer = n8nServer.post('draw', { prompt: 'cut short' }).catch(() => undefined);
+		const task = await until('the task is accepted', () => n8nServer.gateway.tasks[before]);
 		await until('the node looks at it', () =>
-			stage.gateway.requests.some(({ route, path }) => route === 'task' && path.includes(task.id)),
+			n8nServer.gateway.requests.some(
+				({ route, path }) => route === 'task' && path.includes(task.id),
+			),
 		);
-		await stage.main.kill();
+		await n8nServer.main.kill();
 		await answer;
 
-		const log = await readFile(stage.main.logFile, 'utf8');
+		const log = await readFile(n8nServer.main.logFile, 'utf8');
 		expect(log).toContain(task.id);
 		await restart('default');
-		const reply = await stage.post('collect', { task_id: task.id });
+		const reply = await n8nServer.post('collect', { task_id: task.id });
 		expect(imageBelongsTo('cut short', await pictureOf(reply))).toBe(true);
-		expect(stage.gateway.tasks.length - before).toBe(1);
-		const [latest] = await stage.main.rest.executions('draw');
+		expect(n8nServer.gateway.tasks.length - before).toBe(1);
+		const [latest] = await n8nServer.main.rest.executions('draw');
 		expect(latest?.status).toBe('crashed');
 	});
 
 	test('in memory: the picture is no file', async () => {
-		stage.gateway.settings.taskSeconds = 1;
+		n8nServer.gateway.settings.taskSeconds = 1;
 		expect(await drawn('memory alone')).toBe(0);
 	});
 });

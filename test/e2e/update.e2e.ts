@@ -7,7 +7,7 @@ import { Editor } from './browser-editor';
 import { dataFolder } from '../../scripts/n8n/folders';
 import type { StartOptions } from '../../scripts/n8n/n8n';
 import { PACKAGE, removePackage, repackPackage, installOver } from '../../scripts/n8n/package';
-import { withCredential } from '../../scripts/n8n/stage';
+import { withCredential } from '../../scripts/n8n/n8n-server';
 import {
 	byId,
 	chatModel,
@@ -59,21 +59,25 @@ const NODES = { draw: 'modelAccessImage', answer: 'modelAccess', agent: 'lmChatM
 // A test here may start n8n, which takes a while on a machine with other work.
 jest.setTimeout(300_000);
 
-const stage = arrange(() => ({ name: 'update', gateway: { taskSeconds: 1 } }));
+const n8nServer = arrange(() => ({ name: 'update', gateway: { taskSeconds: 1 } }));
 let higher: string;
 
 /** The workflows as n8n saved them, by ID. */
 const saved = new Map<string, string>();
 
 beforeAll(async () => {
-	higher = await repackPackage(stage.tarball, HIGHER, join(await dataFolder(), 'packed', HIGHER));
-	await stage.start();
+	higher = await repackPackage(
+		n8nServer.tarball,
+		HIGHER,
+		join(await dataFolder(), 'packed', HIGHER),
+	);
+	await n8nServer.start();
 });
 
 /** What n8n has saved of a workflow, to the byte. */
 async function savedText(id: string): Promise<string> {
 	const { nodes, connections, settings, versionId, activeVersionId, updatedAt } =
-		await stage.main.rest.call<Record<string, unknown>>('GET', `/workflows/${id}`);
+		await n8nServer.main.rest.call<Record<string, unknown>>('GET', `/workflows/${id}`);
 	return JSON.stringify({ nodes, connections, settings, versionId, activeVersionId, updatedAt });
 }
 
@@ -82,16 +86,16 @@ async function restart(
 	change: (userFolder: string) => Promise<void>,
 	options?: Partial<StartOptions>,
 ) {
-	await stage.main.stop();
-	await change(stage.n8n.userFolder);
-	await stage.start(options);
+	await n8nServer.main.stop();
+	await change(n8nServer.n8n.userFolder);
+	await n8nServer.start(options);
 }
 
-const post = async (path: string, text: string) => await stage.post(path, { text });
+const post = async (path: string, text: string) => await n8nServer.post(path, { text });
 
 /** Calls each workflow, which has to answer rightly by one request of its own. */
 async function expectAllRun(text: string): Promise<void> {
-	const { gateway } = stage;
+	const { gateway } = n8nServer;
 	const counts = () => [
 		gateway.count({ route: 'generations' }),
 		gateway.count({ route: 'responses' }),
@@ -106,7 +110,7 @@ async function expectAllRun(text: string): Promise<void> {
 
 /** The versions that n8n has of the package's nodes. */
 async function knownVersions(): Promise<string[]> {
-	const types = (await stage.main.rest.nodeTypes()) as Array<{
+	const types = (await n8nServer.main.rest.nodeTypes()) as Array<{
 		name: string;
 		communityNodePackageVersion?: string;
 	}>;
@@ -130,8 +134,11 @@ describe('workflows that were saved with one version of the package', () => {
 	test('run with that version', async () => {
 		expect(await knownVersions()).toEqual([LOWER]);
 		for (const workflow of [DRAW, ANSWER, AGENT]) {
-			const { id } = await stage.main.rest.create({ ...withCredential(workflow), id: undefined });
-			await stage.main.rest.activate(id);
+			const { id } = await n8nServer.main.rest.create({
+				...withCredential(workflow),
+				id: undefined,
+			});
+			await n8nServer.main.rest.activate(id);
 			saved.set(id, await savedText(id));
 		}
 		await expectAllRun('a lighthouse');
@@ -144,14 +151,14 @@ describe('workflows that were saved with one version of the package', () => {
 	browserTest('tell which package is missing after it was removed', async () => {
 		await restart(removePackage, { hasPackage: false });
 		expect(await knownVersions()).toEqual([]);
-		const requests = stage.gateway.requests.length;
+		const requests = n8nServer.gateway.requests.length;
 		for (const [path, node] of Object.entries(NODES)) {
 			const reply = await post(path, 'a lost boat');
 			expect(reply.status).toBe(400);
 			const { message } = (await reply.json()) as { message: string };
 			expect(message).toBe(`Unrecognized node type: ${PACKAGE}.${node}`);
 		}
-		const editor = new Editor(await openBrowser(stage.main, stage.n8n.owner));
+		const editor = new Editor(await openBrowser(n8nServer.main, n8nServer.n8n.owner));
 		await editor.open([...saved.keys()][0] ?? '');
 		await editor.node('Draw').getByText('?', { exact: true }).waitFor();
 		await editor.openNode('Draw');
@@ -160,7 +167,7 @@ describe('workflows that were saved with one version of the package', () => {
 		expect(text).toContain(
 			`This node is not currently installed. It's part of the ${PACKAGE} community package.`,
 		);
-		expect(stage.gateway.requests).toHaveLength(requests);
+		expect(n8nServer.gateway.requests).toHaveLength(requests);
 		await expectUnchanged();
 	});
 

@@ -266,7 +266,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		expect(json(run, 'Failed Rows')).toEqual([
 			{
 				sku: 'MUG-07',
-				reason: 'The image task was refused (HTTP 400): mugs are not allowed',
+				reason: 'The gateway refused the image task (HTTP 400): mugs are not allowed',
 				advice: expect.stringMatching(/^Fix the request: .* Nothing was made\.$/) as string,
 				task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
 			},

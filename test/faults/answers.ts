@@ -12,7 +12,7 @@ const details = { http_status: 200, ...REQUEST };
 const unusable = (message: string, more: Partial<Failure> = {}, advice: string[] = []) =>
 	fails('unusable', message, advice, { details, ...more });
 
-const NOT_A_GATEWAY = 'The address may not be that of a gateway with the Model Access API.';
+const NOT_A_GATEWAY = 'The address may not belong to a gateway with the Model Access API.';
 
 const noTaskId = unusable('The gateway accepted the image task, but named no task ID');
 
@@ -49,7 +49,7 @@ const notJson = (text: string) => unusable(`The gateway’s answer is not JSON: 
 
 const answerRows = rowsFor('Answers that are none', ANSWER_FAULTS, {
 	'an empty body': read(
-		unusable('The gateway answered with nothing in place of JSON'),
+		unusable('The gateway answered with an empty body instead of JSON'),
 		fails('later', 'the file is empty', [STORAGE_FAULT]),
 	),
 	'plain text': {

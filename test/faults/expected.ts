@@ -49,7 +49,7 @@ const IN_DOUBT: Record<Kind, string[]> = {
 };
 
 const PAID_FOR =
-	'The image is done and paid for: fetch it with Task → Get and its task ID, without submitting it again.';
+	'The image is paid for. Do not submit it again: fetch it with Task → Get and its task ID.';
 
 /** A sentence of an advice; one with `ifOption` is for operations that have this option. */
 export type Sentence = string | { ifOption: string; text: string };

@@ -23,7 +23,7 @@ const read = (body: Outcome, stream: Outcome, file: Outcome): Expected => ({
 	download: file,
 });
 
-const LOST = 'The connection to the gateway was lost before its answer was here';
+const LOST = 'The connection to the gateway was lost before its answer arrived';
 
 const CHECK_NETWORK = ['Check the network and the proxies between n8n and the gateway.'];
 
@@ -44,12 +44,10 @@ const lostInStream = (details?: Record<string, unknown>, code = 'ECONNRESET') =>
 const endedEarly = (details?: Record<string, unknown>) =>
 	broken('The answer ended before it was complete', [], details);
 
-const silentStream = (details?: Record<string, unknown>) =>
-	broken(
-		'Nothing arrived for 60 s in the middle of the answer',
-		['Raise the Idle Timeout option if the model pauses for longer.'],
-		details,
-	);
+const SILENT = 'Nothing arrived for 60 s in the middle of the answer';
+const RAISE_IDLE = ['Raise the Idle Timeout option if the model pauses for longer.'];
+
+const silentStream = (details?: Record<string, unknown>) => broken(SILENT, RAISE_IDLE, details);
 
 /** The text that half of a stream holds. */
 const HALF = { partial_text: 'You' };
@@ -63,12 +61,9 @@ const halfAPicture = fails(
 	[STORAGE_FAULT, 'switch Download Images off and fetch it with an HTTP Request node.'],
 );
 
-const notJson = fails(
-	'unusable',
-	'The gateway’s answer is not JSON: {cut}',
-	['The address may not be that of a gateway with the Model Access API.'],
-	{ details: { http_status: 200 } },
-);
+const NOT_A_GATEWAY = ['The address may not belong to a gateway with the Model Access API.'];
+const OK = { details: { http_status: 200 } };
+const notJson = fails('unusable', 'The gateway’s answer is not JSON: {cut}', NOT_A_GATEWAY, OK);
 
 /** A body that ends in its middle as if it were whole. A task's ID stands in `Location` as well. */
 const cutOff = (details?: Record<string, unknown>): Expected => ({
@@ -80,17 +75,14 @@ const cutOff = (details?: Record<string, unknown>): Expected => ({
 
 const timedOut = (option: string) =>
 	fails('doubt', 'The gateway did not answer in time (ECONNABORTED)', [
-		'It may be overloaded, or something on the way to it slow.',
+		'The gateway, or a proxy in front of it, may be overloaded.',
 		{ ifOption: option, text: `Raise the ${option} option if the request needs longer.` },
 	]);
 
+const NO_TIME = ['No time was left to try again.', STORAGE_FAULT];
+
 /** Two tries fit into the two minutes of a download. */
-const silentFile = fails(
-	'doubt',
-	'nothing arrived for 60 s',
-	['No time was left to try again.', STORAGE_FAULT],
-	{ sent: 2, waits: [61] },
-);
+const silentFile = fails('doubt', 'nothing arrived for 60 s', NO_TIME, { sent: 2, waits: [61] });
 
 const tooSlow = broken('The answer was not complete within 300 s', [
 	'Raise the Timeout option if answers take longer.',
@@ -137,10 +129,10 @@ const certificate = (name: string, where: BadAddress, code: string) =>
 		name,
 		where,
 		fails('refused', `The gateway’s TLS certificate is not accepted (${code})`, [
-			'Check the host in the Base URL. The gateway needs a valid certificate for it; verification is not switched off, since the key would be readable on the way.',
+			'Check the host in the Base URL: the gateway needs a valid certificate for it. The nodes always verify it, to protect the API key.',
 		]),
 		fails('refused', `its TLS certificate is not accepted (${code})`, [
-			'Ask the gateway’s operator; verification is not switched off.',
+			'Ask the gateway’s operator.',
 		]),
 	);
 
@@ -164,11 +156,8 @@ const addressRows: Row[] = [
 	address('a certificate as it should be', 'trusted', 'right', 'right'),
 ];
 
-const undecodable = read(
-	lost('Z_DATA_ERROR'),
-	lostInStream({}, 'Z_DATA_ERROR'),
-	lostFile('Z_DATA_ERROR'),
-);
+const Z = 'Z_DATA_ERROR';
+const undecodable = read(lost(Z), lostInStream({}, Z), lostFile(Z));
 
 const headerRows = rowsFor('Headers and encodings', HEADER_FAULTS, {
 	gzip: right,
@@ -207,11 +196,8 @@ const STREAMS: Record<string, Outcome> = {
 	'a stream with Windows line ends': 'right',
 };
 
-const streamRows = rowsFor(
-	'Streams',
-	STREAM_FAULTS,
-	Object.fromEntries(Object.entries(STREAMS).map(([name, what]) => [name, { stream: what }])),
-);
+const ofStreams = Object.entries(STREAMS).map(([name, stream]) => [name, { stream }] as const);
+const streamRows = rowsFor('Streams', STREAM_FAULTS, Object.fromEntries(ofStreams));
 
 const otherRows = [...addressRows, ...headerRows, ...streamRows];
 export const NETWORK_ROWS: Row[] = [...connectionRows, ...silentRows, ...otherRows];

@@ -84,7 +84,7 @@ describe('The key goes to the gateway’s origin alone', () => {
 			await harness.textError(createResponse({ stream: true })),
 			await harness.imageError(generateImage()),
 		]) {
-			expect(error.message).toMatch(/\(HTTP 407\): a web page \(HTML\) in place of JSON$/);
+			expect(error.message).toMatch(/\(HTTP 407\): a web page \(HTML\) instead of JSON$/);
 		}
 		expect(elsewhere.seen).toEqual([]);
 		expect(harness.gateway.requests.some(({ headers }) => 'cookie' in headers)).toBe(false);
@@ -117,7 +117,7 @@ describe('With n8n’s SSRF protection on', () => {
 		const run = await harness.imageError(getTask(task.id), { access: { baseUrl } });
 
 		expect(run.error.message).toMatch(
-			/^The image could not be downloaded from 127\.0\.0\.1:\d+: n8n’s own protection refuses to connect to its address$/,
+			/^The image could not be downloaded from 127\.0\.0\.1:\d+: n8n’s SSRF protection blocked its address$/,
 		);
 		expect(shown(run).description).toMatch(/SSRF protection.*administrator to allow the host/);
 		expect(shown(run).description).toContain(`Task ID: ${task.id}.`);

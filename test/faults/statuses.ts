@@ -41,30 +41,30 @@ const status = (code: number, outcome: Outcome, title: string, advice: Sentence[
 /** A status for each row of the retry table: each call site is tried, and each choice of On Error. */
 const EVERYWHERE = [400, 500, 502, 503];
 
-const UNLISTED = 'Check the request and the credential. It is not sent again unchanged.';
+const UNLISTED = 'Check the request and the credential.';
 
 /** What each status means. To add one is a line. */
 // prettier-ignore
 export const STATUSES: Status[] = [
-	status(400, 'refused', 'The gateway refused the request as invalid', ['Fix the request: a field is missing, has the wrong type, or is not allowed here. It is not sent again unchanged.']),
-	status(401, 'refused', 'The gateway did not accept the API key', ['Fix the credential: the key is incomplete, revoked, expired or disabled. Copy it again from the gateway’s console or create a new one.', 'Some gateways answer so as well if the key is used up, its group lacks a permission, or the address of this n8n is not allowed.']),
-	status(403, 'refused', 'The gateway does not permit this', ['The key is expired, disabled or used up, its account, its group or the capability (such as images) is not permitted, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.']),
-	status(404, 'refused', 'The gateway does not know this address or model', ['Check the Base URL of the credential (it ends in /v1), and that the model is in the list of this key. For images the gateway may have its asynchronous tasks switched off.']),
+	status(400, 'refused', 'The gateway refused the request as invalid', ['Fix the request: a field is missing, has the wrong type, or is not allowed here.']),
+	status(401, 'refused', 'The gateway did not accept the API key', ['Fix the credential: copy the key again from the gateway’s console, or create a new one.', 'Some gateways also answer this to a used-up key, a missing permission, or an address that they do not allow.']),
+	status(403, 'refused', 'The gateway does not permit this', ['The key or its group lacks this permission (such as images), or the balance is used up. Check both in the gateway’s console. Some gateways also refuse the address of this n8n.']),
+	status(404, 'refused', 'The gateway does not know this address or model', ['Check the Base URL of the credential (it ends in /v1), and that the key’s list has the model. For images, the gateway’s asynchronous tasks may be turned off.']),
 	status(408, 'doubt', 'The request did not complete in time', ['Check the time-outs on the way to the gateway.']),
-	status(413, 'refused', 'The request is too large for the gateway', ['Shrink or split the input or the file. It is not sent again unchanged.']),
+	status(413, 'refused', 'The request is too large for the gateway', ['Shrink or split the input or the file.']),
 	status(418, 'refused', 'The gateway refused the request', [UNLISTED]),
-	status(429, 'later', 'The gateway asks to slow down', ['A queue, concurrency, rate or quota limit is reached. Wait, or raise the limit in the gateway’s console.', { ifOption: 'Concurrency', text: 'Work on fewer items at once by the option Concurrency.' }]),
+	status(429, 'later', 'The gateway’s rate limit is reached', ['Wait, or raise the limit in the gateway’s console.', { ifOption: 'Concurrency', text: 'Lower the Concurrency option to work on fewer items at once.' }]),
 	status(499, 'refused', 'The connection was closed before the gateway answered', ['Check the time-outs of proxies between n8n and the gateway.']),
-	status(500, 'internal', 'The gateway had an internal error', ['Report it to the gateway’s operator if it stays.']),
-	status(502, 'doubt', 'The gateway got an abnormal reply from the model’s provider', ['Confirm with a minimal request, such as Model → Get Many.']),
-	status(503, 'later', 'The gateway is overloaded or a part of it is unavailable', ['Wait a while, then try again.']),
+	status(500, 'internal', 'The gateway had an internal error', ['If the error stays, report it to the gateway’s operator.']),
+	status(502, 'doubt', 'The gateway got an invalid reply from the model’s provider', ['Test the connection with a small request, such as Model → Get Many.']),
+	status(503, 'later', 'The gateway is overloaded or partly unavailable', ['Try again later.']),
 	status(504, 'doubt', 'The gateway waited too long for the model', ['Shorten the task.', { ifOption: 'Stream', text: 'Turn on Stream for long answers.' }]),
-	status(520, 'doubt', 'The gateway failed', ['Report it to the gateway’s operator if it stays.']),
-	status(529, 'later', 'The gateway is overloaded or a part of it is unavailable', ['Wait a while, then try again.']),
+	status(520, 'doubt', 'The gateway failed', ['If the error stays, report it to the gateway’s operator.']),
+	status(529, 'later', 'The gateway is overloaded or partly unavailable', ['Try again later.']),
 ];
 
 const FORBIDDEN =
-	'The key is expired, disabled or used up, its account or its group is not permitted to do this, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.';
+	'The key or its group lacks this permission, or the balance is used up. Check both in the gateway’s console. Some gateways also refuse the address of this n8n.';
 
 /** What a status means at a call site where the table's advice says more than can be true there. */
 const AT_SITE: Record<number, Partial<Record<CallSite, Sentence[]>>> = {
@@ -112,7 +112,7 @@ const ASK_OPERATOR = 'Ask the gateway’s operator.';
 
 /** What comes of a file that is none. */
 export const noImage = (what: string) =>
-	fails('unusable', `${what} came in place of an image`, [
+	fails('unusable', `${what} came instead of an image`, [
 		'Open the image_url of the task in a browser to see what the storage host answers.',
 	]);
 
@@ -123,7 +123,7 @@ export function stored(code: number, more: Partial<Failure> = {}): Failure {
 		const advice = [
 			'The image is paid for, but it cannot be fetched by this link any more, and the task names no other. Ask the gateway’s operator.',
 		];
-		const message = `HTTP ${code}, the link does not work any more`;
+		const message = `HTTP ${code}, the link no longer works`;
 		return fails('refused', message, advice, { details, ...more });
 	}
 	const isPassing = code === 408 || code === 429 || code >= 500;
@@ -164,10 +164,10 @@ const statusRows = STATUSES.map((each): Row => {
 	return row('Statuses', fault, expected, everywhere && { modes: MODES });
 });
 
-export const WEB_PAGE = 'a web page (HTML) in place of JSON';
+export const WEB_PAGE = 'a web page (HTML) instead of JSON';
 
 export const WEB_PAGE_ADVICE =
-	'A web page in place of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway. Open the Base URL of the credential in a browser to see the page.';
+	'The Base URL may be wrong, or a login page or a firewall answered. Open the Base URL of the credential in a browser to see the page.';
 
 /** What an error quotes of each body: once, whatever its status. */
 const ERROR_BODIES: Array<[ErrorContent, quote: string, advice?: string]> = [
@@ -198,10 +198,8 @@ const askedOf = (code: number, seconds: number): Failure['ofKind'] => {
 
 function asked(code: number, form: string): Row {
 	const { seconds } = RETRY_AFTERS[form]!;
-	const [type, kind] =
-		code === 429
-			? ['rate_limit_error', 'rate_limit_exceeded']
-			: ['overloaded_error', 'service_unavailable'];
+	const limits = ['rate_limit_error', 'rate_limit_exceeded'];
+	const [type, kind] = code === 429 ? limits : ['overloaded_error', 'service_unavailable'];
 	const more: Partial<Failure> =
 		seconds === undefined
 			? {}
@@ -220,13 +218,11 @@ function asked(code: number, form: string): Row {
 }
 
 const REDIRECT = [
-	'Redirects are not followed, since the key would go to the other address. Check the Base URL of the credential: http in place of https, a missing path or a login page are usual causes.',
+	'Check the Base URL of the credential. Usual causes are http instead of https, a missing path, or a login page. The nodes follow no redirect, because the key would go to the other address.',
 ];
 
-const TOO_MANY = fails('refused', 'more than 5 redirects', [ASK_OPERATOR], {
-	sent: 6,
-	waits: [0, 0, 0, 0, 0],
-});
+const SIX = { sent: 6, waits: [0, 0, 0, 0, 0] };
+const TOO_MANY = fails('refused', 'more than 5 redirects', [ASK_OPERATOR], SIX);
 
 const NO_IMAGE = noImage('JSON');
 
@@ -235,10 +231,7 @@ const NO_WEB_ADDRESS = fails('refused', 'its address is not a web address', [ASK
 /** Redirects, and what comes of them at the storage. The gateway's are never followed. */
 const REDIRECTS: Array<[status: number, target: string, atStorage: Failure]> = [
 	[301, 'another origin', NO_IMAGE],
-	[302, 'another origin', NO_IMAGE],
-	[303, 'another origin', NO_IMAGE],
 	[307, 'another origin', NO_IMAGE],
-	[308, 'another origin', NO_IMAGE],
 	[302, 'a host without a scheme', NO_IMAGE],
 	[302, 'itself, in a loop', TOO_MANY],
 	[302, 'a file', NO_WEB_ADDRESS],

@@ -17,7 +17,7 @@ const IN_DOUBT =
 const REFUSED_4 = 'The gateway refused this image 4 times.';
 const REFUSED_6 = 'The gateway refused this image 6 times within Max Wait (100 s).';
 
-const ONE_TOO_MANY = 'The gateway refused the image task as one too many (HTTP 429)';
+const ONE_TOO_MANY = 'The gateway’s rate limit refused the image task (HTTP 429)';
 const NOT_TAKEN = 'The gateway could not take the image task';
 const FAILED = 'The image task failed';
 const NO_MODEL = 'Model is not supported by any configured account in this group';
@@ -49,7 +49,7 @@ const ENDS: Array<[end: TaskEndName, submits: number, message: string, advice: s
 	[
 		'no account has the model',
 		1,
-		`The image task was refused (HTTP 404): ${NO_MODEL}`,
+		`The gateway refused the image task (HTTP 404): ${NO_MODEL}`,
 		'Nothing was',
 	],
 	[

@@ -78,7 +78,7 @@ describe.each([
 	});
 
 	test.each([
-		[429, /^The gateway asks to slow down \(HTTP 429, rate_limit_exceeded\): .*too many requests/],
+		[429, /^The gateway’s rate limit is reached \(HTTP 429, rate_limit_exceeded\): .*too many requests/],
 		[
 			500,
 			/^The gateway had an internal error \(HTTP 500, internal_error\): .*something went wrong/,
@@ -119,12 +119,12 @@ test.each([
 	[
 		'no-such',
 		/^The gateway refused the request as invalid \(HTTP 400\): .*Invalid model name/,
-		/^The list of this key has no model "no-such"/,
+		/^The key’s list has no model "no-such"/,
 	],
 	[
 		GONE,
 		/^The gateway does not know this address or model \(HTTP 404, model_not_found\): .*'no-such' does not exist/,
-		/^The list of this key has the model "gone", but no account/,
+		/^The key’s list has the model "gone", but no account/,
 	],
 ])('the model "%s" is told as wrong', async (model, message, description) => {
 	expect(await textError(createResponse({ model: byId(model) }))).toMatchObject({

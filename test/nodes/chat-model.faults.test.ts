@@ -51,7 +51,7 @@ describe.each(WAYS)('%s', (_name, ask) => {
 	const echo = () => reply(403, { error: { message: `No ${harness.access.apiKey}` } });
 	const page = reply(200, '<!doctype html><p>Log in', { 'Content-Type': 'text/html' });
 	test.each<[string, () => Fault, string]>([
-		['a lost connection', () => ({ kind: 'destroy' }), 'was lost before its answer was here'],
+		['a lost connection', () => ({ kind: 'destroy' }), 'was lost before its answer arrived'],
 		['a web page', () => page, 'web page (HTML)'],
 		['an answer without a status or output', () => reply(200, { id: 'r' }), 'field "status"'],
 		['an echo of the key', echo, 'No [API key]'],

@@ -53,7 +53,7 @@ describe('The credential’s test', () => {
 	const revoked = () => ({ apiKey: harness.gateway.keys.revoked });
 	const fenced = () => ({ apiKey: harness.gateway.keys.fenced });
 	const NO_LIST =
-		/^The address answers, but not with a list of models\. A web page in place of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway\. Open the Base URL of the credential in a browser to see the page\.$/;
+		/^The address answers, but not with a list of models\. A web page instead of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway\. Open the Base URL of the credential in a browser to see the page\.$/;
 	test.each<[string, () => Partial<Access>, RegExp]>([
 		['a key that is revoked', revoked, /API key.*revoked, expired/],
 		['another place', fenced, /does not permit this.*account/],

@@ -165,7 +165,7 @@ export const TABLE: Record<string, Record<string, Fields>> = {
 		task: { operation: oneOf('get', 'get', 'wait') },
 		'image: generate': {
 			...tool(
-				'Generates an image from a text prompt. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). Without image_url, the image is not done yet.',
+				'Generates an image from a text prompt. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). If image_url is missing, the image is not done yet.',
 			),
 			...model,
 			prompt: text(),
@@ -176,7 +176,7 @@ export const TABLE: Record<string, Record<string, Fields>> = {
 		},
 		'image: edit': {
 			...tool(
-				'Edits images as a text prompt says. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). Without image_url, the image is not done yet.',
+				'Edits images by a text prompt. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). If image_url is missing, the image is not done yet.',
 			),
 			...model,
 			prompt: text(),

@@ -164,7 +164,7 @@ test('where the model is not known the node looks at the list, once a run', asyn
 	});
 	expect(harness.gateway.count({ route: 'models' })).toBe(1);
 	for (const { details } of errorsOf(items)) {
-		expect(details.advice).toMatch(/^The list of this key has no model "aurora-text-9"; it has/);
+		expect(details.advice).toMatch(/^The key’s list has no model "aurora-text-9"; it has/);
 		expect(details.advice).toContain('"aurora-text-1"');
 	}
 });

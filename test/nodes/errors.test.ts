@@ -76,7 +76,7 @@ describe('Sending again', () => {
 		expect(run.items[0]?.json.text).toBe('You said: Hello');
 		expect(run.logs.map(({ message }) => message)).toEqual([
 			expect.stringMatching(
-				/^Item 0: .*\(HTTP 429, rate_limit_exceeded\).*in its turn \(retry 1\)$/,
+				/^Item 0: .*\(HTTP 429, rate_limit_exceeded\).*when the queue allows \(retry 1\)$/,
 			),
 		]);
 		expect(harness.gateway.charges).toHaveLength(1);
@@ -96,7 +96,7 @@ describe('Sending again', () => {
 describe('An answer that n8n cannot store', () => {
 	const TOOLS = '[{ "type": "image_generation" }]';
 	const drawn = (tools: string) => createResponse({ prompt: 'A boat', options: { tools } });
-	const said = expect.stringMatching(/^The answer could not be handed on: \S/) as string;
+	const said = expect.stringMatching(/^The answer could not be returned: \S/) as string;
 	const advice = 'The answer was paid for; its text is in the error’s details.';
 	const paidFor = { partial_text: 'You said: A boat', retryable: false, advice };
 
@@ -148,7 +148,7 @@ test.each<['textError' | 'imageError', string, string]>([
 ])('a node says that it has no operation (%s): %s, %s', async (fail, resource, operation) => {
 	expect(shown(await harness[fail]({ resource, operation }))).toMatchObject({
 		message: `The operation "${operation}" of "${resource}" does not exist`,
-		description: 'Choose Resource and Operation from their lists.',
+		description: 'Select Resource and Operation from their lists.',
 	});
 	expect(harness.gateway.count()).toBe(0);
 });

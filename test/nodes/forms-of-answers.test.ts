@@ -33,7 +33,7 @@ describe('Response → Create', () => {
 		['parts that are called text', 'text', text, null],
 		['a text in output_text alone', 'text', text, null],
 		['an answer without ID and status', 'text', text, null],
-		['events in place of JSON', 'text', text, null],
+		['events instead of JSON', 'text', text, null],
 		['a chat completion', 'text', text, CHAT],
 		['a chat completion', 'call', { tool_calls: [{ name: 'look' }] }, CHAT],
 		[
@@ -114,7 +114,7 @@ describe('The chat model', () => {
 	test.each([
 		'a content that is a text',
 		'a text in output_text alone',
-		'events in place of JSON',
+		'events instead of JSON',
 		'an answer without ID and status',
 	])('reads %s', async (fault) => {
 		happen(harness, fault);

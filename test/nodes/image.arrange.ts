@@ -169,7 +169,7 @@ interface BatchSettings {
 
 /**
  * Draws images of 40 s at a gateway that checks its limits after the 202.
- * @returns what became of them, by the gateway's own books
+ * @returns the outcomes in the gateway's usage log
  */
 export async function drawBatch(
 	count: number,

@@ -120,7 +120,7 @@ describe('A download that cannot be had', () => {
 	};
 
 	test.each<[string, Answer, RegExp, number, IDataObject?]>([
-		['403', reply(403), /: HTTP 403, the link does not work any more$/, 1],
+		['403', reply(403), /: HTTP 403, the link no longer works$/, 1],
 		['a lost connection', { kind: 'destroy' }, /: the connection was lost/, 4],
 		[
 			'a file above Max File Size',

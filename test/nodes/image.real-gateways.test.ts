@@ -60,7 +60,7 @@ describe('Under Retry On Fail', () => {
 		expect(submits()).toBe(1);
 		expect(error?.message).toBe('The gateway has lost the image task (HTTP 404)');
 		expect(error?.description).toContain(
-			'The gateway accepted it at 2026-01-01T00:00:00.000Z and does not know it any more. It may be charged',
+			'The gateway accepted it at 2026-01-01T00:00:00.000Z and no longer knows it. It may be charged',
 		);
 		const typed = await failure(waitForTask(harness.gateway.tasks[0]!.id));
 		expect(typed.description).toMatch(/^The task ID is wrong, the task has expired, or it was/);
@@ -78,7 +78,7 @@ describe('The reason of a task without an image', () => {
 		[
 			'no account has the model',
 			/HTTP 404\)/,
-			/The list of this key has the model .*no account of the group takes it/,
+			/The key’s list has the model .*no account of the group takes it/,
 		],
 		['no balance', /HTTP 403\).*insufficient balance/, /Top up the balance/],
 		['quota used up', /HTTP 429, insufficient_quota\)/, /Raise or reset the quota/],
@@ -195,7 +195,7 @@ describe('A link that died', () => {
 			// Looked at 2 s after the image was done.
 			set({ taskSeconds: 7, linkSeconds: 1, linkDeath });
 			const error = await failure(generateImage());
-			expect(error.message).toMatch(`HTTP ${linkDeath}, the link does not work any more`);
+			expect(error.message).toMatch(`HTTP ${linkDeath}, the link no longer works`);
 			expect(error.description).toMatch(
 				/^The link’s life is shorter than that of its task, which lasts until 2026-01-02T00:00:00.000Z\. The image is paid for, but it cannot be fetched by this link/,
 			);
@@ -233,7 +233,7 @@ describe('A task that is', () => {
 			set({ statusWords: { failed } });
 			const error = await failure(generateImage({ prompt: '[[fail:400]]' }));
 			expect(error.message).toBe(
-				'The image task was refused (HTTP 400): the image could not be made',
+				'The gateway refused the image task (HTTP 400): the image could not be made',
 			);
 			expect(polls()).toBe(2);
 		},
@@ -243,7 +243,7 @@ describe('A task that is', () => {
 		set({ statusWords: { processing }, taskSeconds: 600 });
 		const error = await failure(generateImage({ options: { maxWait: 10 } }));
 		expect(error.description).toContain(
-			`Its last status is ${processing}, 9 s after it was accepted.`,
+			`Its last status was ${processing}, 9 s after it was accepted.`,
 		);
 	});
 
@@ -253,12 +253,12 @@ describe('A task that is', () => {
 		harness.gateway.restart();
 		const options = { maxWait: 90 };
 		expect((await failure(waitForTask(id, { options }))).description).toMatch(
-			/^Its last status is processing, 90 s after it was accepted\..* The task goes on/,
+			/^Its last status was processing, 90 s after it was accepted\..* The task goes on/,
 		);
 		await harness.time.advance(3600_000);
 		const error = await failure(waitForTask(id, { options }));
 		expect(error.description).toMatch(
-			/^Its last status is processing, 63 min after .* probably lost when the gateway was restarted\. Check the usage/,
+			/^Its last status was processing, 63 min after .* probably lost when the gateway was restarted\. Check the usage/,
 		);
 		expect(error.context.details).toMatchObject({ task_id: id, retryable: false });
 	});

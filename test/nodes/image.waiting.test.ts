@@ -152,7 +152,7 @@ test.each([
 	const error = shown(await harness.imageError(parameters));
 
 	const id = harness.gateway.tasks[0]?.id;
-	expect(error.message).toBe('The image task was refused (HTTP 400): the image could not be made');
+	expect(error.message).toBe('The gateway refused the image task (HTTP 400): the image could not be made');
 	expect(error.description).toContain(`Task ID: ${id}.`);
 	expect(error.context.details).toMatchObject({
 		task_id: id,

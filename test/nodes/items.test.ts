@@ -320,7 +320,7 @@ describe('After a response that ends the node', () => {
 		const { description, inDoubt } = await failed('lost', 'bad', '[[error]] Tell me much more');
 
 		const [lost, broken] = [
-			'The connection to the gateway was lost before its answer was here (ECONNRESET)',
+			'The connection to the gateway was lost before its answer arrived (ECONNRESET)',
 			'The model’s response failed (server_error): The model failed on purpose.',
 		];
 		expect(description?.split('<br>\n').slice(1)).toEqual([

@@ -137,7 +137,7 @@ describe('A model list that cannot be opened says why', () => {
 			'after one more try, without advice about options that a list does not have',
 			{},
 			errorReply(429, { retryAfter: 0 }),
-			/^The gateway asks to slow down \(HTTP 429, rate_limit_exceeded\)/,
+			/^The gateway’s rate limit is reached \(HTTP 429, rate_limit_exceeded\)/,
 			LIMITED,
 			2,
 		],

@@ -110,11 +110,11 @@ describe('Response → Create is not sent:', () => {
 				['Message 1 has the role assistant and an image', { role: 'assistant', type: 'image' }],
 				['Message 1 has the role system and a file', { role: 'system', type: 'file' }],
 			],
-			'Enter an address that begins with https:// or data:image/.': [
+			'Enter a URL that begins with https:// or data:image/.': [
 				['Message 1: Image URL is empty', url],
-				['Message 1: Image URL is no address of an image', { ...url, imageUrl: 'boat.png' }],
+				['Message 1: Image URL is not the URL of an image', { ...url, imageUrl: 'boat.png' }],
 			],
-			'Set Type to File for other files, or choose a field with an image.': [
+			'Set Type to File for other files, or select a field with an image.': [
 				[
 					'Message 1: Input Binary Field "page" is not an image but text/plain',
 					{ type: 'image', binaryPropertyNames: 'page' },
@@ -147,13 +147,13 @@ describe('An image or a look at a task is not sent:', () => {
 				['Max File Size is 0', generateImage({ options: { maxFileSize: 0 } })],
 				['Max File Size is 0', getTask('t', { options: { maxFileSize: '={{ 0 }}' } })],
 			],
-			'Enter the address of an image.': [['Image 1: URL is empty', editImage(sourceUrls(' '))]],
-			'Use addresses that begin with https:// or data:image/.': [
+			'Enter the URL of an image.': [['Image 1: URL is empty', editImage(sourceUrls(' '))]],
+			'Use URLs that begin with https:// or data:image/.': [
 				[
-					'Image 2: URL holds no address of an image at position 1',
+					'Image 2: URL has no image URL at position 1',
 					editImage(sourceUrls(ADDRESS, 'boat.png')),
 				],
-				['Mask URL holds no address of an image at position 1', maskAt('hole')],
+				['Mask URL has no image URL at position 1', maskAt('hole')],
 			],
 			'Enter the name of the input’s binary field, such as data; several are separated by commas.':
 				[['Image 1: Input Binary Field names no binary field', files(' , ')]],
@@ -169,7 +169,7 @@ describe('An image or a look at a task is not sent:', () => {
 			'The file has no bytes. Check the node that made it.': [
 				['Image 1: Input Binary Field "nothing" is empty', files('nothing')],
 			],
-			'Its bytes have to be those of a PNG, JPEG, WebP or GIF file, whatever its name says.': [
+			'Its content must be a PNG, JPEG, WebP or GIF, whatever its name says.': [
 				['Image 1: Input Binary Field "page" is not an image', files('page')],
 			],
 			'A mask is a PNG with an alpha channel, whose transparent parts are edited.': [

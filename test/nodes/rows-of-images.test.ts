@@ -57,12 +57,12 @@ test.each<[string, IDataObject, RegExp]>([
 	],
 	['Image 1: Source is a list, not a text', rows({ source: '={{ [1] }}' }), /^Write/],
 	[
-		'Mask URL is not of the same source as Images',
+		'Mask URL does not have the same source as Images',
 		{ ...rows(byFile), options: { maskUrl: URL } },
 		OTHER_SOURCE,
 	],
 	[
-		'Mask Binary Field is not of the same source as Images',
+		'Mask Binary Field does not have the same source as Images',
 		{ ...rows(byUrl), options: { maskBinaryPropertyName: 'a' } },
 		OTHER_SOURCE,
 	],

@@ -52,7 +52,7 @@ test('Continue (using error output): the failed item leaves by the second output
 	expect(run.items('Draw', 1).map(({ json }) => json)).toEqual([
 		{
 			n: 1,
-			error: 'The image task was refused (HTTP 400): the image could not be made',
+			error: 'The gateway refused the image task (HTTP 400): the image could not be made',
 			error_details: {
 				http_status: 400,
 				type: 'image_generation_error',

@@ -52,8 +52,8 @@ test.each<[string[], GatewaySwitches]>([
 	[['--listed-patterns', 'gpt-*,o-*'], { listedPatterns: ['gpt-*', 'o-*'] }],
 	[['--retry-after', 'Monday 5'], { retryAfter: 'Monday 5' }],
 	[['--overload-529'], { overload529: true }],
-])('the command line %j sets %j', (words, switches) => {
-	expect(readGatewayWishes([...words, '--profile', 'real'])).toMatchObject({
+])('the command line %j sets %j', (args, switches) => {
+	expect(readGatewayWishes([...args, '--profile', 'real'])).toMatchObject({
 		switches,
 		profile: 'real',
 	});
@@ -70,6 +70,6 @@ test.each([
 	[['--image-size', '64'], '--image-size needs a size such as 64x48'],
 	[['--profile', 'ideal'], 'Unknown profile "ideal"; see --help'],
 	[['--share', '2'], '--share needs a number from 0 to 1'],
-])('the command line %j is refused: %s', (words, message) => {
-	expect(() => readGatewayWishes(words)).toThrow(message);
+])('the command line %j is refused: %s', (args, message) => {
+	expect(() => readGatewayWishes(args)).toThrow(message);
 });

@@ -13,23 +13,24 @@ type Forms = Map<string, string>;
 export function findSecret(secret: string, ...things: unknown[]): string[] {
 	if (secret.length < 8) throw new Error('A secret this short is found by chance');
 	const forms = formsOf(secret);
-	const places = new Set<string>();
+	const findings = new Set<string>();
 	for (const [index, thing] of things.entries()) {
 		const name = things.length === 1 ? 'it' : `#${index + 1}`;
-		search(thing, name, forms, places);
-		for (const [printer, text] of printed(thing)) look(text, `${printer}(${name})`, forms, places);
+		search(thing, name, forms, findings);
+		for (const [printer, text] of printed(thing))
+			look(text, `${printer}(${name})`, forms, findings);
 	}
-	return [...places];
+	return [...findings];
 }
 
 /**
  * Checks that `secret` is nowhere in `things`, see {@link findSecret}.
  *
- * @throws Error that names the places, without the secret
+ * @throws Error that names the findings, without the secret
  */
 export function expectNoSecret(secret: string, ...things: unknown[]): void {
-	const places = findSecret(secret, ...things);
-	if (places.length > 0) throw new Error(`The secret was found:\n  ${places.join('\n  ')}`);
+	const findings = findSecret(secret, ...things);
+	if (findings.length > 0) throw new Error(`The secret was found:\n  ${findings.join('\n  ')}`);
 }
 
 function formsOf(secret: string): Forms {
@@ -54,29 +55,29 @@ function alignedBase64(bytes: Buffer, offset: number): string {
 	return encoded.slice(first, whole);
 }
 
-function look(text: string, path: string, forms: Forms, places: Set<string>) {
+function look(text: string, path: string, forms: Forms, findings: Set<string>) {
 	const seen = new Set<string>();
 	for (const [form, needle] of forms) {
 		if (!text.includes(needle) || seen.has(needle)) continue;
 		seen.add(needle);
-		places.add(`${path} (${form})`);
+		findings.add(`${path} (${form})`);
 	}
 }
 
-function search(root: unknown, name: string, forms: Forms, places: Set<string>) {
+function search(root: unknown, name: string, forms: Forms, findings: Set<string>) {
 	const visited = new Set<unknown>();
 	const waiting: Array<[value: unknown, path: string]> = [[root, name]];
 	for (let next = waiting.pop(); next; next = waiting.pop()) {
 		const [value, path] = next;
-		if (typeof value === 'string') look(value, path, forms, places);
+		if (typeof value === 'string') look(value, path, forms, findings);
 		if (Object(value) !== value || visited.has(value)) continue;
 		visited.add(value);
 		if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) {
-			look(bytesOf(value).toString('latin1'), path, forms, places);
+			look(bytesOf(value).toString('latin1'), path, forms, findings);
 			continue;
 		}
 		for (const [key, part] of partsOf(value as object)) {
-			look(key, `a key of ${path}`, forms, places);
+			look(key, `a key of ${path}`, forms, findings);
 			waiting.push([part, `${path}.${key}`]);
 		}
 	}

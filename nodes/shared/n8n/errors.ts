@@ -187,7 +187,9 @@ function tellDoubts(doubts: UnfinishedWork['doubts']): string[] {
 
 function tellAnswers(answers: number): string {
 	if (answers === 0) return '';
-	const [noun, it, are] =
-		answers === 1 ? ['answer', 'it', 'it is'] : ['answers', 'them', 'they are'];
-	return `${answers} ${noun} of other items had been received; if no further try of the node hands ${it} on, ${are} lost. Set On Error to Continue to keep what succeeds.`;
+	const [were, areLost, them] =
+		answers === 1
+			? ['answer of another item was', 'It is lost', 'it']
+			: ['answers of other items were', 'They are lost', 'them'];
+	return `${answers} ${were} received. ${areLost} unless Retry On Fail returns ${them}. Set On Error to Continue to keep what succeeds.`;
 }

@@ -149,7 +149,7 @@ test('the address that the gateway saw is named', () => {
 test('a reader without the option Previous Response ID gets the advice without its name', () => {
 	const said: Said = [400, 'continuation_state_unavailable', '', ''];
 	expect(formatAdvice(adviseOn(evidence(said, 'response')).advice)).toBe(
-		'Send the whole conversation in place of the ID of an earlier response.',
+		'Send the whole conversation instead of the ID of an earlier response.',
 	);
 });
 
@@ -172,8 +172,8 @@ test.each<[Said, quota: boolean]>([
 
 test.each<['text' | 'html', RegExp]>([
 	['text', /^Check the Base URL of the credential: it ends in \/v1[^.]*\.$/],
-	['html', /^A web page in place of JSON points to a wrong Base URL/],
-])('a 404 that is %s in place of JSON is a wrong Base URL', (body, says) => {
+	['html', /^A web page instead of JSON points to a wrong Base URL/],
+])('a 404 that is %s instead of JSON is a wrong Base URL', (body, says) => {
 	for (const place of PLACES.slice(0, 4)) {
 		const found = adviseOn({ status: 404, message: '404 page not found', place, body });
 		expect(found.title).toBe('The gateway does not know this address');

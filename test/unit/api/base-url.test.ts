@@ -58,12 +58,12 @@ describe('the base URL is forgiving in form', () => {
 
 describe('the base URL is strict in what could send the key to the wrong place', () => {
 	const EXAMPLE = 'Enter the address as the gateway shows it, such as https://api.example.com/v1';
-	const KEY_FIELD = 'the key belongs into the API Key field.';
+	const KEY_FIELD = 'the key belongs in the API Key field.';
 	const BEFORE_AT = `Remove the part before the @; ${KEY_FIELD}`;
 	const FROM_MARK = `Remove everything from the ? or # on; ${KEY_FIELD}`;
 	const HTTPS =
 		'Use https. Plain http is allowed for a gateway on this machine (localhost). For one in a private network, turn on Allow HTTP in a Private Network in the credential.';
-	const NO_HOST = 'names no host';
+	const NO_HOST = 'has no host';
 	const INVALID = 'is not a valid address';
 	const USER = 'contains a user name';
 	const QUERY = 'contains a query or a fragment (? or #)';

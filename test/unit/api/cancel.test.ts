@@ -4,7 +4,7 @@ import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { aborted, arrange, fail, failureOf, fault, reply, sending, START } from './arrange';
 import type { Exchange } from './arrange';
 
-const NOTHING_MORE = 'Nothing more was sent. A task that had been accepted goes on at the gateway.';
+const NOTHING_MORE = 'Nothing more was sent. An accepted task goes on at the gateway.';
 const CANCELED = 'The execution was canceled';
 const AFTER_SENDING = 'The execution was canceled after a request had been sent';
 const CHARGED = /^The request may have been executed and charged\..* $/;

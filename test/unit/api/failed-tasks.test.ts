@@ -20,7 +20,7 @@ type Outcome = 'rateLimited' | 'unavailable' | 'inDoubt' | 'refused';
 const OUTCOMES: Record<Outcome, { details: object; title: RegExp; advice: RegExp }> = {
 	rateLimited: {
 		details: { refusal: 'rateLimited', retryable: true },
-		title: /^The gateway refused the image task as one too many/,
+		title: /^The gateway’s rate limit refused the image task/,
 		advice: /^Nothing was made or charged\. Submit the image again later\. /,
 	},
 	unavailable: {

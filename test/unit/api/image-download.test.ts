@@ -137,7 +137,7 @@ describe('An error status', () => {
 	test.each([403, 404, 410])('%i says that the link is dead', async (status) => {
 		const { error, storage } = await fail([{ status }]);
 		const from = 'The image could not be downloaded from store.example:8443';
-		expect(error.message).toBe(`${from}: HTTP ${status}, the link does not work any more`);
+		expect(error.message).toBe(`${from}: HTTP ${status}, the link no longer works`);
 		const details = { httpStatus: status, retryable: false, linkIsGone: true };
 		expect(error.details).toMatchObject(details);
 		expect(error.details.advice).toMatch(/before expires_at/);
@@ -204,8 +204,8 @@ describe('A fault of the network', () => {
 		['lost', 'ECONNRESET', 4, 'the connection was lost (ECONNRESET)', LATER],
 		['lost', undefined, 4, 'the connection was lost', LATER],
 		['certificate', 'E', 1, 'its TLS certificate is not accepted (E)', /not switched off/],
-		['tls', 'EPROTO', 1, 'it does not speak TLS as https needs it (EPROTO)', /^Ask the gateway/],
-		['blocked', 'SSRF', 1, 'n8n’s own protection refuses to connect to its address', /SSRF prot/],
+		['tls', 'EPROTO', 1, 'it does not speak TLS, which https needs (EPROTO)', /^Ask the gateway/],
+		['blocked', 'SSRF', 1, 'n8n’s SSRF protection blocked its address', /SSRF prot/],
 	])('%s (%s): fetched %i times', async (kind, code, times, says, advice) => {
 		const { error, storage } = await fail([fault(kind, code)]);
 		expect(`${error.message}$`).toContain(`: ${says}${kind === 'blocked' ? ' (SSRF)' : ''}$`);
@@ -245,10 +245,10 @@ describe('What arrives is checked', () => {
 		['half a signature', ok([IMAGE.subarray(0, 4)], sized(9)), 4, 'only 4 of 9 bytes arrived'],
 		['an empty file', ok([], sized(0)), 4, 'the file is empty'],
 		['no bytes of many', ok([], sized(9)), 4, 'the file is empty'],
-		['HTML', ok([html], of('text/html')), 1, 'a web page (HTML) came in place of an image'],
-		['JSON', ok([json], of('application/json')), 1, 'JSON came in place of an image'],
-		['another text', ok([word], of('image/png')), 1, 'something else came in place of an image'],
-		['a text of its length', ok([word], sized(5)), 1, 'something else came in place of an image'],
+		['HTML', ok([html], of('text/html')), 1, 'a web page (HTML) came instead of an image'],
+		['JSON', ok([json], of('application/json')), 1, 'JSON came instead of an image'],
+		['another text', ok([word], of('image/png')), 1, 'something else came instead of an image'],
+		['a text of its length', ok([word], sized(5)), 1, 'something else came instead of an image'],
 		['a long text', ok([Buffer.alloc(300, 65)], sized(900)), 1, 'something else came in place'],
 		['a text that breaks off', ok([enough, fault('lost')], sized(900)), 1, 'something'],
 	])('%s is no image', async (_, stored, times, says) => {

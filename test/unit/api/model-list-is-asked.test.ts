@@ -32,18 +32,18 @@ test('a model that the list lacks is told with the nearest ones', async () => {
 	const requests = sent.map(({ method, path }) => `${method} ${path}`);
 	expect(requests).toEqual(['POST /responses', 'GET /models']);
 	expect(error.details.advice).toBe(
-		'The list of this key has no model "gpt-5"; it has 5 models, such as "gpt-5.4", "gpt-5-mini", "gpt-4". Choose one of the list.',
+		'The key’s list has no model "gpt-5"; it has 5 models, such as "gpt-5.4", "gpt-5-mini", "gpt-4". Select one from the list.',
 	);
 	expect(error.details).toMatchObject({ httpStatus: 404, code: 'model_not_found' });
 	expect(error.message).toContain('(HTTP 404, model_not_found): The model `gpt-5` does not exist');
 });
 
-const LACKS = 'The list of this key has no model "gpt-5"; it';
-const HAS = 'The list of this key has the model "gpt-5",';
-const NOT_NOW = `${HAS} but no account of the group takes it at the moment: choose another model, or ask the gateway’s operator.`;
+const LACKS = 'The key’s list has no model "gpt-5"; it';
+const HAS = 'The key’s list has the model "gpt-5",';
+const NOT_NOW = `${HAS} but no account of the group takes it at the moment: use another model, or ask the gateway’s operator.`;
 
 test.each([
-	[['a', 'b'], `${LACKS} has "a", "b". Choose one of the list.`],
+	[['a', 'b'], `${LACKS} has "a", "b". Select one from the list.`],
 	[[], `${LACKS} is empty. Ask the gateway’s operator for models.`],
 	[['gpt-5'], NOT_NOW],
 	[['gpt-*'], NOT_NOW],
@@ -87,7 +87,7 @@ test.each<[string, Exchange]>([
 test('it is asked on a 404 without a reason, which may be the address or the model', async () => {
 	const { asked } = arranged([reply(404, { error: { message: 'because' } }), LIST('gpt-5')]);
 	expect((await asked()).details.advice).toBe(
-		`${HAS} and the Base URL is right. The model may not be offered for this: choose another one.`,
+		`${HAS} and the Base URL is right. The gateway may not offer the model for this: use another one.`,
 	);
 });
 

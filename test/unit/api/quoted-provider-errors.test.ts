@@ -49,7 +49,7 @@ test.each(BY_PROVIDER)('a key that the provider refuses is another one: %j', asy
 	const { message, advice, sent } = await refusedWith(401, body);
 	expect(message).toMatch(/^The model’s provider did not accept the gateway’s own API key/);
 	expect(advice).toBe(
-		'The API key of the credential is fine: the provider refused the gateway’s own access. Tell the gateway’s operator.',
+		'The API key of the credential is fine: the model’s provider refused the gateway’s own key. Tell the gateway’s operator.',
 	);
 	expect(sent).toBe(1);
 });

@@ -323,8 +323,8 @@ describe('Responses behind a full gateway', () => {
 		const behind = failureOf(ask(item({ deadline: START + 20_000 })));
 		await time.advance(30_000);
 		const errors = [await refused, await behind];
-		const SLOW_DOWN = 'The gateway asks to slow down (HTTP 429)';
-		const messages = [SLOW_DOWN, `${SLOW_DOWN}: the turn of this item did not come`];
+		const SLOW_DOWN = 'The gateway’s rate limit is reached (HTTP 429)';
+		const messages = [SLOW_DOWN, `${SLOW_DOWN}: this item was not sent within its time limit`];
 		expect(errors.map(({ message }) => message)).toEqual(messages);
 		for (const error of errors) {
 			expect(error).toBeInstanceOf(ApiError);

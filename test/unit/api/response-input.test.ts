@@ -31,7 +31,7 @@ describe('Input as JSON', () => {
 
 	test.each<[problem: string, unknown[]]>([
 		['is empty', [undefined, null, '', ' \n', '""', []]],
-		['is no input for a model', [7, { a: 1 }]],
+		['is not an input for a model', [7, { a: 1 }]],
 		['holds "messages"', [{ messages: items }]],
 		['is a whole request body', [{ model: 'm', input: 'Hi' }]],
 	])('is refused where it %s: %j', (problem, values) => {

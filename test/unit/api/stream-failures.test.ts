@@ -112,11 +112,11 @@ describe('A reply that is no stream', () => {
 		}
 	});
 
-	const NOTHING = 'The gateway answered with nothing in place of JSON';
+	const NOTHING = 'The gateway answered with an empty body instead of JSON';
 	const NO_JSON = 'The gateway’s answer is not JSON:';
 	const UNEXPECTED = 'The gateway’s response is not as expected:';
 
-	const HTML = 'The gateway answered with a web page (HTML) in place of JSON';
+	const HTML = 'The gateway answered with a web page (HTML) instead of JSON';
 	const PAGE = '\n<!DOCTYPE html><html><body>Log in</body></html>';
 	const broken = { ...document, status: 'failed', error: { message: 'Broke' } };
 

@@ -47,7 +47,7 @@ test.each<[string, unknown[], string]>([
 	['a path without ID', [`${PATH}/`], OTHER],
 	['a path below a task', [`${PATH}/task_1/cancel`], OTHER],
 	['a broken encoding', [`${PATH}/%E0%A4%A`], OTHER],
-	['dots', ['.', '..', '"."', `${BASE}/images/tasks/%22%22`], 'is no task ID'],
+	['dots', ['.', '..', '"."', `${BASE}/images/tasks/%22%22`], 'is not a task ID'],
 	['dots in a path', [`${PATH}/..`, `${PATH}/%2e%2e`], OTHER],
 	['several words', ['Task ID: t1', 't1 t2', 't1\t2', 't1\u200b2'], 'contains a space'],
 	['several lines', ['t1\nt2', `${BASE}/images\n/tasks/t`, 'a\u0000b'], 'contains a line break'],

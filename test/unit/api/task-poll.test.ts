@@ -49,10 +49,12 @@ describe('A poll', () => {
 
 	const NAMELESS = { status: 'SUCCESS', image_url: 'https://store.example/1.png' };
 	const DONE = { ...NAMELESS, task_id: 'task_1' };
+	const CAMEL = { ...NAMELESS, taskId: 'task_1' };
 
 	test.each<[string, body: unknown, inner: object]>([
 		['from data', { code: 0, message: 'ok', data: DONE }, DONE],
 		['from a list', { data: [DONE] }, DONE],
+		['by its taskId', { data: [{ ...DONE, task_id: 'x' }, CAMEL] }, CAMEL],
 		['from a list of several', { data: [{ ...DONE, task_id: 'other' }, DONE] }, DONE],
 		['from what has a status and an ID as well', { id: 'r', status: 'ok', data: DONE }, DONE],
 		['with an ID of another form', { data: { ...NAMELESS, id: 77 } }, { ...NAMELESS, id: 77 }],
@@ -88,7 +90,7 @@ describe('A poll', () => {
 	const errorBody = (error: object) => reply(200, { error });
 	const BUSY = errorBody({ code: 'rate_limit_exceeded', message: 'busy' });
 	const odd: Array<[string, Exchange, says: string, httpStatus: number]> = [
-		['a web page', WEB_PAGE, 'a web page (HTML) in place of JSON', 200],
+		['a web page', WEB_PAGE, 'a web page (HTML) instead of JSON', 200],
 		['nothing', reply(200, ''), 'answered with nothing', 200],
 		[
 			'another document',

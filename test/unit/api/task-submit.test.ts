@@ -35,6 +35,7 @@ describe('the ID of an accepted task is found:', () => {
 	const IN_DATA = { data: { task_id: 'task_1', status: 'queued' } };
 	const ADDRESS = `https://gw.example${PATH}`;
 	const USER = { user: { id: 5 } };
+	const UUID = '0b9c1c52-6a0e-4a53-8d5c-9f2f4f0a7c11';
 
 	test.each<[string, body: unknown, location?: string | string[], id?: string]>([
 		['as task_id', { task_id: 'task_1' }],
@@ -53,7 +54,7 @@ describe('the ID of an accepted task is found:', () => {
 		['in a list alone', [{ task_id: 'task_1' }]],
 		['in a list, as a number called id', { data: [{ id: 7, status: 'x' }] }, undefined, '7'],
 		['deep inside', { result: { data: { tasks: [{ task_id: 'task_1' }] } } }],
-		['before the id of the reply', { id: 'req_1', ...IN_DATA }],
+		['before the id of the reply', { id: 'req_1', data: { task_id: 'task_1' } }],
 		['before the id of the user', { ...USER, data: { id: 'task_1', status: 'queued' } }],
 		['before an empty one', { task_id: '', ...IN_DATA }],
 		['beside a code that says that all is well', { code: 'success', message: 'ok', ...IN_DATA }],
@@ -68,6 +69,16 @@ describe('the ID of an accepted task is found:', () => {
 		['in a Location with a slash behind', '', `${PATH}/`],
 		['in the first of two Locations', '', [PATH, '/other']],
 		['encoded in a Location', '', '/v1/images/tasks/a%2Fb%20c', 'a/b c'],
+		['as taskId', { taskId: 'task_1' }],
+		['as taskId in data', { code: 200, msg: 'success', data: { taskId: 'task_1' } }],
+		['as taskID before another id', { id: 'req_1', data: { taskID: 'task_1' } }],
+		['as taskId beside a message', { code: 202, message: 'accepted', taskId: 'task_1' }],
+		['as a taskId that is a number', { taskId: 12345 }, undefined, '12345'],
+		['as the text of data', { code: 0, message: 'ok', data: 'task_0815' }, undefined, 'task_0815'],
+		['as the text of result', { success: true, result: UUID }, undefined, UUID],
+		['as the text of data inside', { data: { task: UUID } }, undefined, UUID],
+		['as a long number in a text', { data: '174567890123456789' }, undefined, '174567890123456789'],
+		['in the Location, not the text', { data: 'batch-0001' }, PATH],
 		['in the poll_url', { status: 'queued', poll_url: `${ADDRESS}?a=b` }],
 		['in a poll_url inside', { data: { links: { poll: PATH } } }],
 	])('%s, in %j', async (_, body, location = undefined, id = 'task_1') => {
@@ -98,7 +109,13 @@ test.each([
 	['an empty ID', { status: 'x', task_id: '', id: '' }, {}, NO_ID],
 	['an ID of another kind', { data: { task_id: { id: true } } }, {}, NO_ID],
 	['an ID too deep inside', { a: { b: { c: { d: { e: { task_id: 'task_1' } } } } } }, {}, NO_ID],
-	['an empty body', '', {}, 'The gateway answered with nothing in place of JSON'],
+	...['success', 'The task was accepted at 10', '2026-01-01', '1767225600', 'ok-1'].map(
+		(data): [string, object, object, string] => ['a text without ID', { code: 0, data }, {}, NO_ID],
+	),
+	['an address', { data: 'https://gw.example/12345678' }, {}, NO_ID],
+	['a number as data', { data: 1745678901234567 }, {}, NO_ID],
+	['a long text', { data: `a1${'x'.repeat(200)}` }, {}, NO_ID],
+	['an empty body', '', {}, 'The gateway answered with an empty body instead of JSON'],
 	['text that echoes the key', `accepted ${KEY}`, {}, NO_JSON],
 	['a Location elsewhere', {}, { location: '/v1/jobs/7' }, NO_ID],
 	['a Location without ID', {}, { location: '/v1/images/tasks/' }, NO_ID],

@@ -82,6 +82,12 @@ describe('Waiting for a task', () => {
 	});
 });
 
+test('a look that fails ends the waiting, and its advice names the task once', async () => {
+	const { error } = await fail([processing(), reply(500), reply(500)], waiting());
+	expect(error.details.taskId).toBe('task_1');
+	expect(error.details.advice.match(/was accepted/g)).toHaveLength(1);
+});
+
 describe('Waiting ends in time', () => {
 	const EXPIRED = 'The image task is about to expire and is not done';
 	const LATE = 'The image was not done within Max Wait';
@@ -89,17 +95,17 @@ describe('Waiting ends in time', () => {
 	const expires = (expires_at: number, headers = {}) =>
 		processing({ ...AFTER_3, ...headers }, { expires_at });
 
-	const BUSY = 'The gateway is overloaded or a part of it is unavailable (HTTP 503)';
+	const BUSY = 'The gateway is overloaded or partly unavailable (HTTP 503)';
 	const thrice = Array<Exchange>(3).fill(expires(START / 1000 + 7));
 	const skewed = [AT_0, AT_3].map((date) => expires(Date.parse(AT_0) / 1000 + 5, { date }));
 	const later = (at: number) => [expires(at, { 'retry-after': '1200' })];
 	const FAR = /keeps the task until far away/;
 	const IN_3_S =
-		/^Its last status is processing\. The gateway asked not to look at it again before 2026-01-01T00:00:12\.000Z, so the waiting ended 1 s early\. The task goes on.*do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
+		/^Its last status was processing\. The gateway asked the node not to poll again before 2026-01-01T00:00:12\.000Z, so the node stopped waiting 1 s early\. The task goes on.*do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
 	const KEPT =
 		/before 2026-01-01T00:00:09\.000Z, so .* 1 s early\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/;
-	const ON_TIME = /^Its last status is processing\. The task goes on/;
-	const EARLY = /again before 2026-01-01T00:20:00\.000Z, so the waiting ended 15 min early\./;
+	const ON_TIME = /^Its last status was processing\. The task goes on/;
+	const EARLY = /again before 2026-01-01T00:20:00\.000Z, so the node stopped waiting 15 min early\./;
 	const unnamed = Array<Exchange>(4).fill(processing({}));
 
 	test.each<[string, Exchange[], seconds: number, waits: number[], says: string, RegExp]>([
@@ -184,7 +190,7 @@ describe('A task that is not done in time', () => {
 	const HOUR_AGO = START / 1000 - 3600;
 	const GOES_ON = /goes on and may be charged: do not submit it again.*Task → Wait/;
 	const LOST =
-		/^Its last status is x, .* 1 s early\. Gateways end a task themselves after about half an hour, so this one was probably lost when the gateway was restarted\. Check the usage .* charged\.$/;
+		/^Its last status was x, .* 1 s early\. Gateways end a task themselves after about half an hour, so this one was probably lost when the gateway was restarted\. Check the usage .* charged\.$/;
 	const ahead = { date: new Date(START + 3_600_000).toUTCString() };
 	const behind = { date: new Date(START - 3_600_000).toUTCString() };
 
@@ -205,7 +211,7 @@ describe('A task that is not done in time', () => {
 		const script = [processing({ ...AFTER_3, ...headers }, { status: 'x', created_at })];
 		const { value } = await succeed(script, waiting({ seconds: 1 }));
 		const { advice, retryable } = value.error!.details;
-		expect(advice.startsWith(`Its last status is x${since}`)).toBe(true);
+		expect(advice.startsWith(`Its last status was x${since}`)).toBe(true);
 		expect(advice).toMatch(rest);
 		expect(retryable).toBe(rest === GOES_ON);
 	});
@@ -214,7 +220,7 @@ describe('A task that is not done in time', () => {
 		const script = [processing(AFTER_3, { status: `a\nb ${'x'.repeat(500)}` })];
 		const { value } = await succeed(script, waiting({ seconds: 1 }));
 		expect(value.error!.details.advice).toMatch(
-			/^Its last status is a b x{10,50}…\. The gateway asked/,
+			/^Its last status was a b x{10,50}…\. The gateway asked/,
 		);
 	});
 });

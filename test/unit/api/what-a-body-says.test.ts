@@ -13,7 +13,7 @@ import { fail, KEY, refusalOf, reply, sending, shown, succeed } from './arrange'
 const REFUSED = 'The gateway refused the request as invalid (HTTP 400)';
 const HTML = '<!DOCTYPE html><html><head><title>Sign in</title></head></html>';
 const AS_HTML = { 'content-type': 'text/html; charset=utf-8' };
-const WEB_PAGE = /^A web page in place of JSON.*wrong Base URL.*login page.*firewall/;
+const WEB_PAGE = /^A web page instead of JSON.*wrong Base URL.*login page.*firewall/;
 
 /** The error that a user gets of a reply. */
 const errorOf = async (answer: GatewayReply, kind: RequestKind = 'read') =>
@@ -69,7 +69,7 @@ describe('an error’s body', () => {
 		['by its beginning, in lower case', reply(400, '<!doctype HTML>')],
 	])('that is HTML, %s, is named and not quoted', async (_, answer) => {
 		const error = await errorOf(answer);
-		expect(error.message).toBe(`${REFUSED}: a web page (HTML) in place of JSON`);
+		expect(error.message).toBe(`${REFUSED}: a web page (HTML) instead of JSON`);
 		expect(error.details.advice).toMatch(/^Fix the request/);
 		expect(error.details.advice.replace(/^.*unchanged\. /, '')).toMatch(WEB_PAGE);
 	});
@@ -173,9 +173,9 @@ describe('a success body', () => {
 		await expect(answerOf(answer)).resolves.toEqual(value);
 	});
 
-	const NOTHING = 'The gateway answered with nothing in place of JSON';
+	const NOTHING = 'The gateway answered with an empty body instead of JSON';
 	const NO_JSON = 'The gateway’s answer is not JSON';
-	const PAGE = 'The gateway answered with a web page (HTML) in place of JSON';
+	const PAGE = 'The gateway answered with a web page (HTML) instead of JSON';
 
 	test.each([
 		['is white space', reply(200, ' \n'), NOTHING],

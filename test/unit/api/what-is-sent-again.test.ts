@@ -118,7 +118,7 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 });
 
 test.each([
-	[fault('lost'), 'The connection to the gateway was lost before its answer was here'],
+	[fault('lost'), 'The connection to the gateway was lost before its answer arrived'],
 	[
 		fault('certificate', 'C', 'it is old'),
 		'The gateway’s TLS certificate is not accepted (it is old)',

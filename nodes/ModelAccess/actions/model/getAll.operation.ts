@@ -3,9 +3,17 @@ import { findModels, listModels } from '../../../shared/api/models/models';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { textOption } from '../../../shared/n8n/fields/define-option';
 import { optionFields } from '../../../shared/n8n/fields/options';
-import { numberParameter } from '../../../shared/n8n/fields/parameters';
+import { booleanParameter, numberParameter } from '../../../shared/n8n/fields/parameters';
 
 const BOUNDS = { timeoutMs: 60_000, totalMs: 60_000, maxRetries: 3 };
+
+const returnAllField = {
+	displayName: 'Return All',
+	name: 'returnAll',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to return all results or only up to a given limit',
+} satisfies INodeProperties;
 
 const limitField = {
 	displayName: 'Limit',
@@ -37,26 +45,15 @@ export const getAll: Operation = {
 	toolDescription:
 		'Lists the AI models that are available. Returns the ID of each model (id) and, if known, its name (display_name).',
 	toolFields: ['id', 'name', 'display_name'],
-	properties: [
-		{
-			displayName: 'Return All',
-			name: 'returnAll',
-			type: 'boolean',
-			default: false,
-			description: 'Whether to return all results or only up to a given limit',
-		},
-		limitField,
-		...optionFields({ options: [search] }),
-	],
+	properties: [returnAllField, limitField, ...optionFields({ options: [search] })],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
-		const limit =
-			item.parameter('returnAll') === true
-				? Infinity
-				: numberParameter(item.parameter('limit'), {
-						field: 'Limit',
-						fallback: limitField.default,
-						min: 1,
-					});
+		const limit = booleanParameter(item.parameter(returnAllField.name), returnAllField)
+			? Infinity
+			: numberParameter(item.parameter('limit'), {
+					field: 'Limit',
+					fallback: limitField.default,
+					min: 1,
+				});
 		const wanted = search.read(item.options);
 		const models = findModels(await listModels(item.client(BOUNDS)), wanted);
 		return models.slice(0, limit).map((model) => ({ json: model as IDataObject }));

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { InvalidResponseError, ModelAccessError } from '../../../shared/api/errors/errors';
 import { pickIds } from '../../../shared/api/errors/reply-ids';
 import type { Client } from '../../../shared/api/http/request';
@@ -18,7 +18,8 @@ import { builtInToolsField } from '../../../shared/n8n/fields/built-in-tools';
 import { modelPicker, readModel } from '../../../shared/n8n/fields/model-picker';
 import { concurrencyOption, hideIf, optionFields } from '../../../shared/n8n/fields/options';
 import { promptField, readPrompt } from '../../../shared/n8n/fields/prompt';
-import { jsonParameter } from '../../../shared/n8n/fields/parameters';
+import { booleanParameter, jsonParameter } from '../../../shared/n8n/fields/parameters';
+import { readSimplify, simplifyField } from '../../../shared/n8n/fields/simplify';
 import { textParameter } from '../../../shared/n8n/fields/text';
 import {
 	answerOptions,
@@ -32,6 +33,15 @@ import { getAnswerImages, imagesFieldOption } from './answer-images';
 import { advancedBodyOptions, bodyOptions, instructions, readBodyFields } from './request-options';
 
 const INPUT_FIELD = 'Input (JSON)';
+
+const streamField = {
+	displayName: 'Stream',
+	name: 'stream',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether to receive the answer as the model writes it, so that long answers do not time out. A chat or webhook that responds by streaming shows the answer as it arrives, even if this is off. The output of this node is the same.',
+} satisfies INodeProperties;
 
 /** Response → Create: `POST /v1/responses`. */
 export const create: Operation = {
@@ -80,21 +90,8 @@ export const create: Operation = {
 			displayOptions: { show: { inputType: ['json'] } },
 		},
 		instructions.field,
-		{
-			displayName: 'Stream',
-			name: 'stream',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether to receive the answer as the model writes it, so that long answers do not time out. A chat or webhook that responds by streaming shows the answer as it arrives, even if this is off. The output of this node is the same.',
-		},
-		{
-			displayName: 'Simplify',
-			name: 'simplify',
-			type: 'boolean',
-			default: true,
-			description: 'Whether to return a simplified version of the response instead of the raw data',
-		},
+		streamField,
+		simplifyField,
 		builtInToolsField,
 		...optionFields({
 			options: [...answerOptions, ...bodyOptions],
@@ -117,14 +114,16 @@ export const create: Operation = {
 			}),
 		);
 		const client = item.client(readResponseBounds(item.options));
+		const streams = booleanParameter(item.parameter(streamField.name), streamField);
+		const simplify = readSimplify(item);
 		const idleMs = idleTimeoutOption.read(item.options);
 		const imagesField = imagesFieldOption.read(item.options);
 		const earlier = item.work.restore(body);
 		const created =
 			earlier?.kind === 'answer'
 				? answeredBefore(client, earlier)
-				: await ask(item, client, body, { idleMs, onText });
-		return await delivered(item, created, { body, imagesField });
+				: await ask(item, client, body, { idleMs, onText, streams });
+		return await delivered(item, created, { body, imagesField, simplify });
 	},
 };
 
@@ -132,12 +131,12 @@ async function ask(
 	item: ItemScope,
 	client: Client,
 	body: Record<string, unknown>,
-	stream: StreamSettings,
+	{ streams, ...stream }: StreamSettings & { streams: boolean },
 ): Promise<CreatedResponse> {
-	const streamed = item.parameter('stream') === true || stream.onText !== undefined;
-	const created = streamed
-		? await streamResponse(client, body, stream)
-		: await createResponse(client, body);
+	const created =
+		streams || stream.onText !== undefined
+			? await streamResponse(client, body, stream)
+			: await createResponse(client, body);
 	addTokenUsage(item.context, created.response.usage);
 	return created;
 }
@@ -158,12 +157,15 @@ function answeredBefore(
 async function delivered(
 	item: ItemScope,
 	created: CreatedResponse,
-	{ body, imagesField }: { body: Record<string, unknown>; imagesField: string },
+	{
+		body,
+		imagesField,
+		simplify,
+	}: { body: Record<string, unknown>; imagesField: string; simplify: boolean },
 ): Promise<INodeExecutionData[]> {
 	try {
 		hintAt(item, created, body);
-		const json =
-			item.parameter('simplify') === false ? created.json : simplifyResponse(created, body);
+		const json = simplify ? simplifyResponse(created, body) : created.json;
 		// Before its images are stored, which may fail: the next try must not pay again.
 		item.work.save({ kind: 'answer', json: created.json as IDataObject, ...pickIds(created) });
 		const binary = await getAnswerImages(item, created, imagesField);
@@ -184,7 +186,7 @@ function adviseOnFormat(error: ModelAccessError): ModelAccessError {
 function undelivered(error: unknown, { response, ...created }: CreatedResponse): ModelAccessError {
 	if (error instanceof ModelAccessError) return error;
 	return new InvalidResponseError(
-		`The answer could not be handed on: ${(error as Error).message}`,
+		`The answer could not be returned: ${(error as Error).message}`,
 		{
 			advice: 'The answer was paid for; its text is in the error’s details.',
 			retryable: false,

@@ -92,7 +92,7 @@ const detailField: INodeProperties = {
 	type: 'options',
 	options: [
 		{ name: 'Automatic', value: 'auto' },
-		{ name: 'High', value: 'high', description: 'The model sees more, and costs more' },
+		{ name: 'High', value: 'high', description: 'The model sees more detail, at a higher cost' },
 		{ name: 'Low', value: 'low' },
 	],
 	default: 'auto',
@@ -196,7 +196,7 @@ async function imageParts(item: ItemScope, row: IDataObject, name: string): Prom
 			throw new ValidationError(
 				field,
 				`"${referenceName(reference)}" is not an image but ${file.mimeType}`,
-				'Set Type to File for other files, or choose a field with an image.',
+				'Set Type to File for other files, or select a field with an image.',
 			);
 		}
 		parts.push(part(await dataUrl(file)));
@@ -204,14 +204,14 @@ async function imageParts(item: ItemScope, row: IDataObject, name: string): Prom
 	return parts;
 }
 
-/** @throws {ValidationError} it is no address of an image */
+/** @throws {ValidationError} it is not the URL of an image */
 function imageAddress(value: unknown, field: string): string {
 	const address = (textParameter(value, field) ?? '').trim();
 	if (/^(https?:\/\/|data:image\/)/i.test(address)) return address;
 	throw new ValidationError(
 		field,
-		address === '' ? 'is empty' : 'is no address of an image',
-		'Enter an address that begins with https:// or data:image/.',
+		address === '' ? 'is empty' : 'is not the URL of an image',
+		'Enter a URL that begins with https:// or data:image/.',
 	);
 }
 

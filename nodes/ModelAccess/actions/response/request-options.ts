@@ -4,6 +4,7 @@ import type { ItemScope } from '../../../shared/n8n/runner/operation';
 import { defineOption, textOption } from '../../../shared/n8n/fields/define-option';
 import { extraBodyOption, type Listed } from '../../../shared/n8n/fields/options';
 import {
+	optionalBoolean,
 	jsonListParameter,
 	jsonParameter,
 	omitUndefined,
@@ -109,13 +110,13 @@ const toolChoice = defineOption(
 
 const extraBody = extraBodyOption('{ "user": "42" }');
 
-const parallelToolCalls: INodeProperties = {
+const parallelToolCalls = {
 	displayName: 'Parallel Tool Calls',
 	name: 'parallelToolCalls',
 	type: 'boolean',
 	default: true,
 	description: 'Whether the model may call several tools at once',
-};
+} satisfies INodeProperties;
 
 const tools: INodeProperties = {
 	displayName: 'Tools (JSON)',
@@ -156,7 +157,10 @@ export function readBodyFields({ options, parameter }: ItemScope): Record<string
 			conversation: conversationId.read(options),
 			instructions: instructions.read({ instructions: parameter('instructions') as string }),
 			max_tool_calls: maxToolCallsOption.read(options),
-			parallel_tool_calls: options.parallelToolCalls,
+			parallel_tool_calls: optionalBoolean(
+				options.parallelToolCalls,
+				parallelToolCalls.displayName,
+			),
 			previous_response_id: previousResponseId.read(options),
 			prompt: readPromptConfig(options.promptConfig),
 			tool_choice: toolChoice.read(options),

@@ -25,14 +25,14 @@ export const edit: Operation = {
 	value: 'edit',
 	name: 'Edit',
 	action: 'Edit an image',
-	description: 'Edit images as a text says and get them as files',
+	description: 'Edit images by a text prompt and get them as files',
 	unit: 'image',
 	toolDescription:
-		'Edits images as a text prompt says. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). Without image_url, the image is not done yet.',
+		'Edits images by a text prompt. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). If image_url is missing, the image is not done yet.',
 	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		modelPicker,
-		promptField('e.g. Replace the sky by a starry night', 'What to change in the image'),
+		promptField('e.g. Replace the sky with a starry night', 'What to change in the image'),
 		sourceImagesField,
 		...submitFields,
 		...submitOptions(
@@ -97,7 +97,7 @@ function refuseMask(mask: unknown, field: string, images: string) {
 	if (isUnset(mask)) return;
 	throw new ValidationError(
 		field,
-		'is not of the same source as Images',
+		'does not have the same source as Images',
 		`The images are ${images}, or remove the option.`,
 	);
 }

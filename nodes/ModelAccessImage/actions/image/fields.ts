@@ -10,6 +10,7 @@ import {
 	type Listed,
 } from '../../../shared/n8n/fields/options';
 import { omitUndefined, optionalNumber } from '../../../shared/n8n/fields/parameters';
+import { simplifyField } from '../../../shared/n8n/fields/simplify';
 import type { ItemScope } from '../../../shared/n8n/runner/operation';
 import {
 	downloadOptions,
@@ -17,7 +18,7 @@ import {
 	maxWaitOption,
 	pollOptions,
 	requestOptions,
-	simplifyField,
+	waitField,
 } from '../../fields';
 
 const numberOfImages = defineOption(
@@ -94,14 +95,7 @@ const NOT_WAITING = { '/waitForCompletion': [false] };
 
 /** The fields behind the prompt, of each operation that submits. */
 export const submitFields: INodeProperties[] = [
-	{
-		displayName: 'Wait for Completion',
-		name: 'waitForCompletion',
-		type: 'boolean',
-		default: true,
-		description:
-			'Whether to wait until the image is done. If off, the item holds the task, which Task → Wait can collect later. If the gateway refuses the task later, the node then does not submit it again.',
-	},
+	waitField,
 	{ ...simplifyField, displayOptions: { show: { waitForCompletion: [true] } } },
 ];
 

@@ -12,10 +12,10 @@ export const generate: Operation = {
 	value: 'generate',
 	name: 'Generate',
 	action: 'Generate an image',
-	description: 'Generate images from a text and get them as files',
+	description: 'Generate images from a text prompt and get them as files',
 	unit: 'image',
 	toolDescription:
-		'Generates an image from a text prompt. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). Without image_url, the image is not done yet.',
+		'Generates an image from a text prompt. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). If image_url is missing, the image is not done yet.',
 	toolFields: IMAGE_TOOL_FIELDS,
 	properties: [
 		modelPicker,

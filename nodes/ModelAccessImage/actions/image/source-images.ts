@@ -96,7 +96,7 @@ export async function readSourceImages(item: ItemScope): Promise<SourceImages> {
 	throw new ValidationError(
 		field,
 		'mix binary files and URLs',
-		'An edit uploads files or names addresses, not both. Choose the same source for all images. An HTTP Request node makes a binary file of an address.',
+		'An edit takes either files or URLs. Select the same source for all images. An HTTP Request node turns a URL into a binary file.',
 	);
 }
 
@@ -127,7 +127,7 @@ async function editableImage(
 		throw new ValidationError(
 			field,
 			`"${referenceName(reference)}" is ${file.image ? `a file of type ${file.image.mimeType}` : 'not an image'}`,
-			'Its bytes have to be those of a PNG, JPEG, WebP or GIF file, whatever its name says.',
+			'Its content must be a PNG, JPEG, WebP or GIF, whatever its name says.',
 		);
 	}
 	return file;

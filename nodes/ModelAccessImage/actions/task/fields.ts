@@ -14,7 +14,7 @@ export const taskIdField: INodeProperties = {
 		'The task_id that Image → Generate or Edit returned. Use the credential that submitted the task.',
 };
 
-/** @throws {ValidationError} it is no task ID of this gateway */
+/** @throws {ValidationError} it is not a task ID of this gateway */
 export function readTaskId(item: ItemScope): string {
 	return parseTaskId(
 		textParameter(item.parameter(taskIdField.name), taskIdField.displayName),

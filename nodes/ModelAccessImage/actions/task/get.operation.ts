@@ -1,6 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { pollImageTask } from '../../../shared/api/images/poll-task';
 import { hasImages } from '../../../shared/api/images/task';
+import { simplifyField } from '../../../shared/n8n/fields/simplify';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { optionFields } from '../../../shared/n8n/fields/options';
 import { downloadImages } from '../../download';
@@ -10,7 +11,6 @@ import {
 	fileNameOption,
 	readFileSettings,
 	requestOptions,
-	simplifyField,
 } from '../../fields';
 import { readScope } from '../../scope';
 import { taskOutput } from '../../wait';

@@ -1,4 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
+import { simplifyField } from '../../../shared/n8n/fields/simplify';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { optionFields } from '../../../shared/n8n/fields/options';
 import {
@@ -10,7 +11,6 @@ import {
 	readFileSettings,
 	readWaitSettings,
 	requestOptions,
-	simplifyField,
 } from '../../fields';
 import { downloadImages } from '../../download';
 import { readScope, type ImageScope } from '../../scope';

@@ -2,7 +2,7 @@ import { ValidationError } from '../errors/errors';
 import { pastedFault, withoutQuotes } from '../pasted-text';
 
 const FIELD = 'API Key';
-const ADVICE = 'Copy the key again from the gateway’s console and paste it alone.';
+const ADVICE = 'Copy the key again from the gateway’s console without any other text.';
 
 /** Characters of the longest key: with more, servers refuse the headers of a request as a whole. */
 const LONGEST = 4096;

@@ -44,7 +44,7 @@ export function normalizeBaseUrl(
 		throw new ValidationError(
 			FIELD,
 			'contains a query or a fragment (? or #)',
-			'Remove everything from the ? or # on; the key belongs into the API Key field.',
+			'Remove everything from the ? or # on; the key belongs in the API Key field.',
 		);
 	}
 
@@ -84,14 +84,14 @@ function parse(text: string, allowPrivateHttp: boolean): URL {
 		throw new ValidationError(
 			FIELD,
 			'contains a user name',
-			'Remove the part before the @; the key belongs into the API Key field.',
+			'Remove the part before the @; the key belongs in the API Key field.',
 		);
 	}
 	const isHost =
 		scheme === undefined
 			? /^(localhost|[^:]+\.[^:]+|\[.+\])(:\d+)?$/i.test(authority)
 			: authority.replace(/:\d*$/, '') !== '';
-	if (!isHost) throw new ValidationError(FIELD, 'names no host', EXAMPLE);
+	if (!isHost) throw new ValidationError(FIELD, 'has no host', EXAMPLE);
 	const address = `${scheme ?? 'https'}://${rest}`;
 	const url = URL.canParse(address) ? new URL(address) : undefined;
 	if (!url || (isRewritten(authority, url) && !isMeant(url, allowPrivateHttp))) {

@@ -28,11 +28,11 @@ const WRONG_PATH = [405, 410, 501];
 const BEHIND_CLOUDFLARE = [520, 521, 522, 523, 524, 525, 526, 530];
 
 const CHECK_BOTH = 'Check the Base URL and the API key of the credential.';
-const CHECK_PATH = 'Check the Base URL of the credential: it ends in /v1, once.';
+const CHECK_PATH = 'Check the Base URL of the credential: it ends in /v1, with nothing after it.';
 
 /** What a status means for the model list, where the general words do not fit. */
 const OF_MODEL_LIST: Record<number, { title?: string; advice: Advice }> = {
-	400: { advice: [`${CHECK_BOTH} Some gateways answer so to a key that they do not know.`] },
+	400: { advice: [`${CHECK_BOTH} Some gateways answer this to a key that they do not know.`] },
 	402: {
 		title: 'The balance is used up',
 		advice: ['Top up the balance in the gateway’s console, or use another key.'],
@@ -44,11 +44,11 @@ const OF_MODEL_LIST: Record<number, { title?: string; advice: Advice }> = {
 	426: { title: 'The address needs https', advice: ['Begin the Base URL with https://.'] },
 	429: {
 		advice: [
-			'Wait a minute, then test again. If it stays, the quota of the key is used up: raise it in the gateway’s console, or use another key.',
+			'Wait a minute, then test again. If the error stays, the quota of the key is used up: raise it in the gateway’s console, or use another key.',
 		],
 	},
 	502: {
-		title: 'The gateway, or a proxy in front of it, got an abnormal reply',
+		title: 'The gateway, or a proxy in front of it, got an invalid reply',
 		advice: ['Check that the gateway is running, then test again.'],
 	},
 	504: {

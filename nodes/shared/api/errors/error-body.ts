@@ -1,10 +1,11 @@
 import { asRecord } from '../http/json';
+import { readNamedTaskId } from '../images/read-task-id';
 
 /** Codes that gateways put beside a message where nothing went wrong. */
-const ALL_IS_WELL = /^(0|200|ok|success|succeeded)$/i;
+const ALL_IS_WELL = /^(0|2\d\d|ok|success|succeeded|accepted|submitted|created)$/i;
 
 /** Fields of an answer; beside them an error is a part of the answer. */
-const CONTENT = ['task_id', 'image_url', 'output', 'output_text', 'choices', 'result', 'data'];
+const CONTENT = ['image_url', 'output', 'output_text', 'choices', 'result', 'data'];
 
 /**
  * Whether the body of a success reply is an error and nothing else: `{ error }`,
@@ -14,7 +15,7 @@ const CONTENT = ['task_id', 'image_url', 'output', 'output_text', 'choices', 're
 export function isErrorBody(body: unknown): boolean {
 	const fields = asRecord(body);
 	if (Array.isArray(body) || CONTENT.some((name) => hasContent(fields[name]))) return false;
-	if (isTaskOrAnswer(fields)) return false;
+	if (isTaskOrAnswer(fields) || readNamedTaskId(fields) !== undefined) return false;
 	const { error, success, status, code, message } = fields;
 	if (hasContent(error) || success === false) return true;
 	if (typeof message !== 'string' || message === '') return false;

@@ -129,7 +129,7 @@ export class FailedTaskError extends TaskError {}
 /** The image could not be fetched from where the gateway stored it. */
 export class DownloadError extends ModelAccessError {}
 
-const NOTHING_MORE = 'Nothing more was sent. A task that had been accepted goes on at the gateway.';
+const NOTHING_MORE = 'Nothing more was sent. An accepted task goes on at the gateway.';
 
 /** The execution was canceled, or its batch had failed. Nothing was sent after that. */
 export class CanceledError extends ModelAccessError {

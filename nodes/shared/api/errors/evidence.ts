@@ -26,9 +26,9 @@ export interface Finding {
 	advice: Advice;
 }
 
-/** What a web page in place of JSON means. */
+/** What a web page instead of JSON means. */
 export const HTML_ADVICE =
-	'A web page in place of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway. Open the Base URL of the credential in a browser to see the page.';
+	'The Base URL may be wrong, or a login page or a firewall answered. Open the Base URL of the credential in a browser to see the page.';
 
 /**
  * What to do about an error of the gateway: by its code and type, else by its words, else by its
@@ -104,7 +104,7 @@ const PROVIDER_KEY = {
 	kind: 'providerKey',
 	title: 'The model’s provider did not accept the gateway’s own API key',
 	advice: [
-		'The API key of the credential is fine: the provider refused the gateway’s own access. Tell the gateway’s operator.',
+		'The API key of the credential is fine: the model’s provider refused the gateway’s own key. Tell the gateway’s operator.',
 	],
 } satisfies Finding;
 
@@ -123,7 +123,7 @@ const BASE_URL = 'Check the Base URL of the credential (it ends in /v1)';
 
 /** The usual reasons of a 403 where it is not about images. */
 const FORBIDDEN: Advice = [
-	'The key is expired, disabled or used up, its account or its group is not permitted to do this, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.',
+	'The key or its group lacks this permission, or the balance is used up. Check both in the gateway’s console. Some gateways also refuse the address of this n8n.',
 ];
 
 /** What a status means at a place, where neither code nor words tell more. */
@@ -136,14 +136,14 @@ const AT_PLACE: Partial<Record<number, Partial<Record<Place, Advice>>>> = {
 		response: FORBIDDEN,
 		taskPoll: FORBIDDEN,
 		failedTask: [
-			'The group of the key is not permitted to do this, or the balance is used up. Change that in the gateway’s console.',
+			'The key’s group lacks this permission, or the balance is used up. Change that in the gateway’s console.',
 		],
 	},
 	404: {
 		modelList: [`${BASE_URL}.`],
 		taskPoll: [`${BASE_URL}, and the task ID.`],
-		response: [`${BASE_URL}, and that the model is in the list of this key.`],
-		failedTask: ['Check that the model is in the list of this key, and that it makes images.'],
+		response: [`${BASE_URL}, and that the key’s list has the model.`],
+		failedTask: ['Check that the key’s list has the model, and that the model makes images.'],
 	},
 };
 

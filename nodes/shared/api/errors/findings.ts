@@ -69,9 +69,9 @@ export const FINDINGS: readonly FindingRow[] = [
 		advice: [
 			{
 				ifOption: 'Previous Response ID',
-				text: 'Remove the option Previous Response ID: the gateway cannot continue that response.',
+				text: 'Remove the Previous Response ID option: the gateway cannot continue that response.',
 			},
-			'Send the whole conversation in place of the ID of an earlier response.',
+			'Send the whole conversation instead of the ID of an earlier response.',
 		],
 	},
 	{
@@ -166,7 +166,7 @@ export const FINDINGS: readonly FindingRow[] = [
 		statuses: any,
 		places: IMAGES,
 		advice: [
-			'The gateway has its asynchronous image tasks switched off. Ask its operator to turn them on; they need an object storage.',
+			'The gateway’s asynchronous image tasks are turned off. Ask its operator to turn them on; they need object storage.',
 		],
 	},
 	{
@@ -175,7 +175,7 @@ export const FINDINGS: readonly FindingRow[] = [
 			/requires? an? (image|text|chat|language|responses) model|not an? (image|text|chat|language) model|model[^.]{0,80}(does not|doesn’t|doesn't|can ?not|can't) (support |generate |make )(images?|text|chat|responses|the responses)|only (supported|available) (in|by|through) (the |v1)|model[^.]{0,80}not supported (in|by|with) the/i,
 		statuses: refused,
 		places: WORK,
-		advice: ['The chosen model cannot do what was asked: choose another model.'],
+		advice: ['The model cannot do this kind of request: use another model.'],
 	},
 	{
 		kind: 'noImages',
@@ -185,7 +185,7 @@ export const FINDINGS: readonly FindingRow[] = [
 		statuses: (status) => status === 400 || status === 401 || status === 403,
 		places: IMAGES,
 		advice: [
-			'The group of the key has no images. Enable image generation for the group in the gateway’s console, or use a key of another group.',
+			'The key’s group may not generate images. Enable image generation for it in the gateway’s console, or use a key of another group.',
 		],
 	},
 	{
@@ -194,7 +194,7 @@ export const FINDINGS: readonly FindingRow[] = [
 		statuses: refused,
 		places: IMAGES,
 		advice: [
-			'The group of the key belongs to a platform without images. Use a key of a group that has image models.',
+			'The key’s group belongs to a platform without image models. Use a key of a group that has them.',
 		],
 	},
 	{
@@ -207,7 +207,7 @@ export const FINDINGS: readonly FindingRow[] = [
 		),
 		statuses: any,
 		advice: [
-			'No account of the key’s group has this model: choose another model, or ask the gateway’s operator for it.',
+			'No account of the key’s group has this model: use another model, or ask the gateway’s operator for it.',
 		],
 	},
 	{
@@ -225,7 +225,7 @@ export const FINDINGS: readonly FindingRow[] = [
 			/no (available|compatible|usable|healthy)[^.]{0,30} (accounts?|channels?|deployments?)|accounts? (are )?exhausted/i,
 		statuses: failed,
 		advice: [
-			'No account of the gateway can take the request at the moment. Wait a while, then try again; ask the gateway’s operator if it stays.',
+			'No account of the gateway can take the request at the moment. Try again later. If the error stays, ask the gateway’s operator.',
 		],
 	},
 	{
@@ -235,7 +235,7 @@ export const FINDINGS: readonly FindingRow[] = [
 			/temporarily unavailable|upstream (service|provider|request)[^.]{0,30}(unavailable|failed|down)/i,
 		statuses: (status) => status >= 500,
 		advice: [
-			'The model’s provider or the gateway’s way to it has an outage: try again later, or choose another model.',
+			'The model’s provider, or the gateway’s connection to it, has an outage. Try again later, or use another model.',
 		],
 	},
 	{
@@ -246,7 +246,7 @@ export const FINDINGS: readonly FindingRow[] = [
 		places: ['modelList', 'response', 'taskPoll'],
 		title: 'The gateway does not know this address',
 		advice: [
-			'Check the Base URL of the credential: it ends in /v1, once, and has nothing behind that.',
+			'Check the Base URL of the credential: it ends in /v1, with nothing after it.',
 		],
 	},
 ];

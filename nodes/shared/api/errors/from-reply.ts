@@ -114,7 +114,7 @@ function outcomeOf(evidence: Evidence & { status: number }, reply: GatewayReply)
 
 /** What the ID of a request is good for whose reply never came. */
 export const ASK_BY_ID =
-	'Give the request ID to the gateway’s operator, or look it up in the usage of the gateway’s console.';
+	'Give the request ID to the gateway’s operator, or look it up in the gateway’s console.';
 
 const FAULT_MEANINGS: Record<FaultKind, { title: string; advice: string }> = {
 	unreached: {
@@ -124,16 +124,16 @@ const FAULT_MEANINGS: Record<FaultKind, { title: string; advice: string }> = {
 	},
 	timeout: {
 		title: 'The gateway did not answer in time',
-		advice: 'It may be overloaded, or something on the way to it slow.',
+		advice: 'The gateway, or a proxy in front of it, may be overloaded.',
 	},
 	lost: {
-		title: 'The connection to the gateway was lost before its answer was here',
+		title: 'The connection to the gateway was lost before its answer arrived',
 		advice: 'Check the network and the proxies between n8n and the gateway.',
 	},
 	certificate: {
 		title: 'The gateway’s TLS certificate is not accepted',
 		advice:
-			'Check the host in the Base URL. The gateway needs a valid certificate for it; verification is not switched off, since the key would be readable on the way.',
+			'Check the host in the Base URL: the gateway needs a valid certificate for it. The nodes always verify it, to protect the API key.',
 	},
 	clientCertificate: {
 		title: 'The gateway asks for a client certificate',
@@ -143,16 +143,16 @@ const FAULT_MEANINGS: Record<FaultKind, { title: string; advice: string }> = {
 	handshake: {
 		title: 'The gateway refuses the TLS handshake',
 		advice:
-			'It may ask for a client certificate, which these nodes cannot send, or for another version of TLS. Ask the gateway’s operator.',
+			'It may require a client certificate, which these nodes cannot send, or another TLS version. Ask the gateway’s operator.',
 	},
 	tls: {
-		title: 'The gateway’s address does not speak TLS as https needs it',
-		advice: 'Check the Base URL of the credential: whether it is https or http, and its port.',
+		title: 'The gateway’s address does not speak TLS, which https needs',
+		advice: 'Check the Base URL of the credential: https or http, and the port.',
 	},
 	blocked: {
-		title: 'n8n’s own protection refuses to connect to the gateway’s address',
+		title: 'n8n’s SSRF protection blocked the gateway’s address',
 		advice:
-			'The address is in a private network that this n8n instance does not allow (SSRF protection). Ask its administrator to allow the host.',
+			'The address is in a private network that this n8n instance does not allow. Ask its administrator to allow the host.',
 	},
 };
 
@@ -186,7 +186,7 @@ export function failureFromFault(
 /** For a request that waited behind others which the gateway refused, and was never sent. */
 export function neverSent({ optionNames }: { optionNames?: ReadonlySet<string> }): ApiError {
 	const { title, advice } = statusMeaning(429);
-	return new ApiError(`${title} (HTTP 429): the turn of this item did not come`, {
+	return new ApiError(`${title} (HTTP 429): this item was not sent within its time limit`, {
 		httpStatus: 429,
 		retryable: true,
 		advice: formatAdvice(['Nothing was sent for this item.', ...advice], optionNames),
@@ -209,7 +209,7 @@ function gatewayError(redact: Redact, reply: GatewayReply): GatewayError {
 	const quote = (value: unknown) => sanitizeField(redact, value);
 	const body = parseJson(reply.body);
 	if (body === undefined && isHtml(reply)) {
-		return { message: 'a web page (HTML) in place of JSON', body: 'html' };
+		return { message: 'a web page (HTML) instead of JSON', body: 'html' };
 	}
 	const { type, code, message, fromProvider } = readErrorFields(body);
 	const isText = body === undefined && reply.body.trim() !== '';
@@ -229,6 +229,6 @@ export function unusableReply(
 	if (kind !== 'read') {
 		return { advice: MAYBE_EXECUTED_ADVICE[kind], retryable: false, maybeExecuted: true };
 	}
-	const advice = 'The address may not be that of a gateway with the Model Access API.';
+	const advice = 'The address may not belong to a gateway with the Model Access API.';
 	return { advice, retryable: true };
 }

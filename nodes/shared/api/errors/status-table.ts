@@ -16,26 +16,26 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	400: {
 		title: 'The gateway refused the request as invalid',
 		advice: [
-			'Fix the request: a field is missing, has the wrong type, or is not allowed here. It is not sent again unchanged.',
+			'Fix the request: a field is missing, has the wrong type, or is not allowed here.',
 		],
 	},
 	401: {
 		title: 'The gateway did not accept the API key',
 		advice: [
-			'Fix the credential: the key is incomplete, revoked, expired or disabled. Copy it again from the gateway’s console or create a new one.',
-			'Some gateways answer so as well if the key is used up, its group lacks a permission, or the address of this n8n is not allowed.',
+			'Fix the credential: copy the key again from the gateway’s console, or create a new one.',
+			'Some gateways also answer this to a used-up key, a missing permission, or an address that they do not allow.',
 		],
 	},
 	403: {
 		title: 'The gateway does not permit this',
 		advice: [
-			'The key is expired, disabled or used up, its account, its group or the capability (such as images) is not permitted, the balance is used up, or the address of this n8n is not allowed. Change that in the gateway’s console; trying again at once does not help.',
+			'The key or its group lacks this permission (such as images), or the balance is used up. Check both in the gateway’s console. Some gateways also refuse the address of this n8n.',
 		],
 	},
 	404: {
 		title: 'The gateway does not know this address or model',
 		advice: [
-			'Check the Base URL of the credential (it ends in /v1), and that the model is in the list of this key. For images the gateway may have its asynchronous tasks switched off.',
+			'Check the Base URL of the credential (it ends in /v1), and that the key’s list has the model. For images, the gateway’s asynchronous tasks may be turned off.',
 		],
 	},
 	408: {
@@ -44,13 +44,13 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	},
 	413: {
 		title: 'The request is too large for the gateway',
-		advice: ['Shrink or split the input or the file. It is not sent again unchanged.'],
+		advice: ['Shrink or split the input or the file.'],
 	},
 	429: {
-		title: 'The gateway asks to slow down',
+		title: 'The gateway’s rate limit is reached',
 		advice: [
-			'A queue, concurrency, rate or quota limit is reached. Wait, or raise the limit in the gateway’s console.',
-			{ ifOption: 'Concurrency', text: 'Work on fewer items at once by the option Concurrency.' },
+			'Wait, or raise the limit in the gateway’s console.',
+			{ ifOption: 'Concurrency', text: 'Lower the Concurrency option to work on fewer items at once.' },
 		],
 	},
 	499: {
@@ -59,20 +59,20 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	},
 	500: {
 		title: 'The gateway had an internal error',
-		advice: ['Report it to the gateway’s operator if it stays.'],
+		advice: ['If the error stays, report it to the gateway’s operator.'],
 	},
 	502: {
-		title: 'The gateway got an abnormal reply from the model’s provider',
-		advice: ['Confirm with a minimal request, such as Model → Get Many.'],
+		title: 'The gateway got an invalid reply from the model’s provider',
+		advice: ['Test the connection with a small request, such as Model → Get Many.'],
 	},
 	503: {
-		title: 'The gateway is overloaded or a part of it is unavailable',
-		advice: ['Wait a while, then try again.'],
+		title: 'The gateway is overloaded or partly unavailable',
+		advice: ['Try again later.'],
 	},
 	// Not in the contract: the word of some providers for an overload.
 	529: {
-		title: 'The gateway is overloaded or a part of it is unavailable',
-		advice: ['Wait a while, then try again.'],
+		title: 'The gateway is overloaded or partly unavailable',
+		advice: ['Try again later.'],
 	},
 	504: {
 		title: 'The gateway waited too long for the model',
@@ -94,18 +94,18 @@ export function statusMeaning(status: number): StatusMeaning {
 		return {
 			title: 'The gateway’s address redirects to another one',
 			advice: [
-				'Redirects are not followed, since the key would go to the other address. Check the Base URL of the credential: http in place of https, a missing path or a login page are usual causes.',
+				'Check the Base URL of the credential. Usual causes are http instead of https, a missing path, or a login page. The nodes follow no redirect, because the key would go to the other address.',
 			],
 		};
 	}
 	if (status < 500) {
 		return {
 			title: 'The gateway refused the request',
-			advice: ['Check the request and the credential. It is not sent again unchanged.'],
+			advice: ['Check the request and the credential.'],
 		};
 	}
 	return {
 		title: 'The gateway failed',
-		advice: ['Report it to the gateway’s operator if it stays.'],
+		advice: ['If the error stays, report it to the gateway’s operator.'],
 	};
 }

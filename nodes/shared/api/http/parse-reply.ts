@@ -60,11 +60,11 @@ export function parseReply(client: Client, kind: RequestKind, reply: GatewayRepl
 function describeBody({ redact }: Client, reply: GatewayReply, { kind }: Body): string {
 	switch (kind) {
 		case 'html':
-			return 'The gateway answered with a web page (HTML) in place of JSON';
+			return 'The gateway answered with a web page (HTML) instead of JSON';
 		case 'nothing':
-			return 'The gateway answered with nothing in place of JSON';
+			return 'The gateway answered with an empty body instead of JSON';
 		case 'events':
-			return 'The gateway answered with an event stream in place of JSON';
+			return 'The gateway answered with an event stream instead of JSON';
 		default:
 			return `The gateway’s answer is not JSON: ${sanitizeField(redact, reply.body, 100)}`;
 	}

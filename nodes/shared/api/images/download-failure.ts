@@ -31,7 +31,7 @@ export const LATER = 'This is a fault of the storage host or the network.';
 export const ASK_OPERATOR = 'Ask the gateway’s operator.';
 
 const PAID_FOR =
-	'The image is done and paid for: fetch it with Task → Get and its task ID, without submitting it again.';
+	'The image is paid for. Do not submit it again: fetch it with Task → Get and its task ID.';
 
 /**
  * For a file whose first bytes are those of no image.
@@ -44,7 +44,7 @@ export function notAnImage(headers: Headers, start: Uint8Array, announced: numbe
 		return incomplete(start.length, announced);
 	}
 	return new DownloadFailure(
-		`${nameContent(headers)} came in place of an image`,
+		`${nameContent(headers)} came instead of an image`,
 		false,
 		'Open the image_url of the task in a browser to see what the storage host answers.',
 	);
@@ -66,7 +66,7 @@ export function cutOff(extension: string, size: number): DownloadFailure {
 	return new DownloadFailure(
 		`only a part of the ${extension} file arrived (${size} bytes, without its end)`,
 		true,
-		`${LATER} Where the image_url shows the whole picture in a browser, switch Download Images off and fetch it with an HTTP Request node.`,
+		`${LATER} If a browser shows the whole image at its image_url, turn Download Images off and use an HTTP Request node.`,
 	);
 }
 
@@ -98,8 +98,8 @@ export function fromStatus(
 }
 
 function linkIsGone(httpStatus: number): DownloadFailure {
-	const problem = `HTTP ${httpStatus}, the link does not work any more`;
-	return new DownloadFailure(problem, false, 'Collect images before expires_at of their task.', {
+	const problem = `HTTP ${httpStatus}, the link no longer works`;
+	return new DownloadFailure(problem, false, 'Download images before the expires_at of their task.', {
 		httpStatus,
 		linkIsGone: true,
 	});
@@ -117,7 +117,7 @@ export function toDeadLink(
 ): DownloadError {
 	if (expiresAt === undefined || expiresAt * 1000 <= now) return error;
 	return error.with({
-		advice: `The link’s life is shorter than that of its task, which lasts until ${formatUnixTime(expiresAt)}. The image is paid for, but it cannot be fetched by this link any more, and the task names no other. ${ASK_OPERATOR}`,
+		advice: `The link expired before its task, which the gateway keeps until ${formatUnixTime(expiresAt)}. The image is paid for, but the task names no other link. ${ASK_OPERATOR}`,
 	});
 }
 
@@ -128,19 +128,19 @@ const FAULTS: Record<FaultKind, [problem: string, mayRetry: boolean, advice: str
 	certificate: [
 		'its TLS certificate is not accepted',
 		false,
-		'Ask the gateway’s operator; verification is not switched off.',
+		'Ask the gateway’s operator.',
 	],
 	clientCertificate: ['it asks for a client certificate', false, ASK_OPERATOR],
 	handshake: [
 		'it refuses the TLS handshake',
 		false,
-		`It may ask for a client certificate. ${ASK_OPERATOR}`,
+		`It may require a client certificate.  ${ASK_OPERATOR}`,
 	],
-	tls: ['it does not speak TLS as https needs it', false, ASK_OPERATOR],
+	tls: ['it does not speak TLS, which https needs', false, ASK_OPERATOR],
 	blocked: [
-		'n8n’s own protection refuses to connect to its address',
+		'n8n’s SSRF protection blocked its address',
 		false,
-		'The address is in a private network that this n8n instance does not allow (SSRF protection). Ask its administrator to allow the host.',
+		'The address is in a private network that this n8n instance does not allow. Ask its administrator to allow the host.',
 	],
 };
 

@@ -40,7 +40,7 @@ export function imageAddresses(value: unknown, field: string): Array<{ image_url
 	);
 	const addresses = texts.filter((text) => text !== '' && text !== undefined && text !== null);
 	if (addresses.length === 0) {
-		throw new ValidationError(field, 'is empty', 'Enter the address of an image.');
+		throw new ValidationError(field, 'is empty', 'Enter the URL of an image.');
 	}
 	return addresses.map((address, index) => {
 		const text = typeof address === 'string' ? address.trim() : '';
@@ -49,8 +49,8 @@ export function imageAddresses(value: unknown, field: string): Array<{ image_url
 		if (!isData && !isWeb) {
 			throw new ValidationError(
 				field,
-				`holds no address of an image at position ${index + 1}`,
-				'Use addresses that begin with https:// or data:image/.',
+				`has no image URL at position ${index + 1}`,
+				'Use URLs that begin with https:// or data:image/.',
 			);
 		}
 		return { image_url: text };

@@ -16,7 +16,7 @@ export interface ImageRequest extends Record<string, unknown> {
  * @see contract, "POST /v1/images/generations/async"
  */
 export function checkImageRequest(body: Record<string, unknown>): ImageRequest {
-	requireText(body.model, 'Model', 'Choose a model from the list or enter its exact ID.');
+	requireText(body.model, 'Model', 'Select a model from the list or enter its exact ID.');
 	requireText(body.prompt, 'Prompt', 'Describe the image in words.');
 	if (body.stream !== undefined && body.stream !== false) {
 		throw new ValidationError(
@@ -42,6 +42,6 @@ function readSize(value: unknown): string {
 	throw new ValidationError(
 		'Size',
 		'is neither auto nor width x height',
-		'Choose one from the list. For any other, switch to Expression and enter its pixels, such as 1280x720.',
+		'Select one from the list. For another size, switch to Expression and enter its pixels, such as 1280x720.',
 	);
 }

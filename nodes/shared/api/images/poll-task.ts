@@ -2,7 +2,8 @@ import { ApiError, InvalidResponseError } from '../errors/errors';
 import { request, type Client, type ParsedReply } from '../http/request';
 import { sendWithRetry, type Attempt } from '../http/retry';
 import { checkReply, imageTaskSchema, type ImageTask } from '../schemas';
-import { findTask, isTask, readTaskId, toPollResult, type PollResult } from './task';
+import { readTaskId } from './read-task-id';
+import { findTask, isTask, toPollResult, type PollResult } from './task';
 import { unknownTask, withTask } from './task-errors';
 
 /**

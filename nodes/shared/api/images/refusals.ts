@@ -83,9 +83,9 @@ export class Refusals {
 		const advice = formatAdvice(
 			[
 				`The gateway refused this image ${times}${within}.`,
-				...(isLate ? [{ ifOption: 'Max Wait', text: 'Raise the Max Wait option.' } as const] : []),
 				error.details.advice.includes(NOTHING_MADE) ? '' : NOTHING_MADE,
 				error.details.advice,
+				...(isLate ? [{ ifOption: 'Max Wait', text: 'Raise the Max Wait option.' } as const] : []),
 			],
 			this.client.optionNames,
 		);

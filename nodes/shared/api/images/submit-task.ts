@@ -6,7 +6,8 @@ import { parseReply } from '../http/parse-reply';
 import { send, type Client } from '../http/request';
 import { header, type GatewayReply } from '../http/transport';
 import { imageTaskSchema } from '../schemas';
-import { findTask, isTask, readTaskId, toPollResult, type AcceptedTask } from './task';
+import { readNamedTaskId, readPlainTaskId, readTaskId } from './read-task-id';
+import { findTask, isTask, toPollResult, type AcceptedTask } from './task';
 import { parseTaskPath } from './task-id';
 
 /** Which of the two submit endpoints. */
@@ -36,10 +37,14 @@ export async function submitImageTask(
 function acceptedTask(client: Client, reply: GatewayReply): AcceptedTask {
 	const whole = parseJson(reply.body);
 	const found =
-		findTask(whole, ({ task_id }) => readTaskId({ task_id }) !== undefined) ??
+		findTask(whole, (fields) => readNamedTaskId(fields) !== undefined) ??
 		findTask(whole, (fields) => isTask(fields) && readTaskId(fields) !== undefined);
 	const body = found ?? asRecord(whole);
-	const taskId = readTaskId(body) ?? findTaskAddress(whole, reply) ?? readNestedId(whole);
+	const taskId =
+		readTaskId(body) ??
+		findTaskAddress(whole, reply) ??
+		readNestedId(whole, readTaskId) ??
+		readNestedId(whole, readPlainTaskId);
 	if (taskId === undefined) throw noTaskId(client, reply);
 	const checked = imageTaskSchema.safeParse(body);
 	const task = checked.success ? checked.data : { task_id: taskId, status: 'processing' };
@@ -57,9 +62,9 @@ function findTaskAddress(body: unknown, reply: GatewayReply): string | undefined
 	return parseTaskPath(Object.values(holder ?? {}).find(isAddress) ?? '');
 }
 
-function readNestedId(body: unknown): string | undefined {
-	const holder = findTask(body, (fields) => readTaskId(fields) !== undefined);
-	return holder && readTaskId(holder);
+function readNestedId(body: unknown, read: typeof readTaskId): string | undefined {
+	const holder = findTask(body, (fields) => read(fields) !== undefined);
+	return holder && read(holder);
 }
 
 /** @returns the error of a reply that accepts a task and names none */

@@ -27,8 +27,9 @@ export function withTask(error: unknown, taskId: string): unknown {
 	return error.with({ taskId, advice: formatAdvice([ACCEPTED_ADVICE, error.details.advice]) });
 }
 
-const ACCEPTED_ADVICE =
-	'The image task was accepted and may be charged: do not submit it again, fetch it with Task → Wait and its task ID.';
+const FETCH_IT = 'Do not submit it again: fetch it with Task → Wait and its task ID.';
+
+const ACCEPTED_ADVICE = `The image task was accepted and may be charged. ${FETCH_IT}`;
 
 /**
  * The error of a task that the gateway does not know.
@@ -44,18 +45,18 @@ export function unknownTask(
 		return new UnknownTaskError(`The gateway knows no image task "${taskId}" (HTTP 404)`, {
 			...known,
 			advice:
-				'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect images before expires_at. If none of these is the reason, the gateway has lost the task: the usage in its console shows whether it was charged.',
+				'The task ID is wrong, the task has expired, or another API key submitted it. Use the credential that submitted the task. If that does not help, check the usage in the gateway’s console: the task may have been charged.',
 		});
 	}
 	return new UnknownTaskError('The gateway has lost the image task (HTTP 404)', {
 		...known,
 		maybeExecuted: true,
-		advice: `The gateway accepted it at ${formatUnixTime(acceptedAt)} and does not know it any more. ${MAYBE_CHARGED}`,
+		advice: `The gateway accepted it at ${formatUnixTime(acceptedAt)} and no longer knows it. ${MAYBE_CHARGED}`,
 	});
 }
 
 const MAYBE_CHARGED =
-	'It may be charged, so it is not submitted again. Check the usage in the gateway’s console before you submit it again.';
+	'The task may be charged. Check the usage in the gateway’s console before you submit it again.';
 
 /** The error of a task that ended without an image. */
 export function failedTask(
@@ -127,19 +128,19 @@ export const NOTHING_MADE = 'Nothing was made or charged.';
 const OUTCOMES: Record<TaskOutcome, (found: Advice) => Known & { title: string; advice: Advice }> =
 	{
 		rateLimited: (found) => ({
-			title: 'The gateway refused the image task as one too many',
+			title: 'The gateway’s rate limit refused the image task',
 			retryable: true,
 			refusal: 'rateLimited',
-			advice: [`${NOTHING_MADE} Submit the image again later.`, ...found],
+			advice: [NOTHING_MADE, ...found],
 		}),
 		unavailable: (found) => ({
 			title: 'The gateway could not take the image task',
 			retryable: true,
 			refusal: 'unavailable',
-			advice: [`${NOTHING_MADE} Submit the image again later.`, ...found],
+			advice: [NOTHING_MADE, ...found],
 		}),
 		refused: (found) => ({
-			title: 'The image task was refused',
+			title: 'The gateway refused the image task',
 			retryable: false,
 			advice: [...found, ...(found.some(saysNothingMade) ? [] : ['Nothing was made.'])],
 		}),
@@ -181,7 +182,7 @@ export function timedOut(
 	const advice: Advice = isLost
 		? [stands, PROBABLY_LOST]
 		: [
-				`${stands} The task goes on and may be charged: do not submit it again, fetch it with Task → Wait and its task ID.${expires}`,
+				`${stands} The task goes on and may be charged. ${FETCH_IT}${expires}`,
 				{ ifOption: 'Max Wait', text: 'Raise the Max Wait option for images that take longer.' },
 			];
 	return new TaskError('The image was not done within Max Wait', {
@@ -203,14 +204,14 @@ function tellEarlyEnd({ now, retryAfter }: PollResult, { waitMs, endsAt }: Early
 	const early = Math.round((endsAt - now) / 1000);
 	if (retryAfter === undefined || early < 1) return '';
 	const next = formatUnixTime((now + waitMs) / 1000);
-	return ` The gateway asked not to look at it again before ${next}, so the waiting ended ${formatDuration(early)} early.`;
+	return ` The gateway asked the node not to poll again before ${next}, so the node stopped waiting ${formatDuration(early)} early.`;
 }
 
 /** Seconds after which a task that is still at work was probably lost. */
 const LOST_AFTER = 3600;
 
 const PROBABLY_LOST =
-	'Gateways end a task themselves after about half an hour, so this one was probably lost when the gateway was restarted. Check the usage in the gateway’s console to see whether it was charged.';
+	'Gateways end tasks after about half an hour. A restart of the gateway probably lost this one. Check the usage in the gateway’s console to see whether it was charged.';
 
 /** Characters of a status that a gateway may make up. */
 const LONGEST_STATUS = 50;
@@ -219,7 +220,7 @@ function tellStatus(status: string, seen: PollResult): string {
 	const seconds = secondsAtWork(seen);
 	const since = seconds >= 1 ? `, ${formatDuration(seconds)} after it was accepted` : '';
 	const word = sanitizeField((text) => text, status, LONGEST_STATUS) ?? '';
-	return `Its last status is ${word}${since}.`;
+	return `Its last status was ${word}${since}.`;
 }
 
 /** By the gateway's clock; 0 if it does not say when the task began. */

@@ -23,7 +23,7 @@ export function parseTaskId(input: unknown, baseUrl: string): string {
 	const fault = getFault(text);
 	if (fault) throw new ValidationError(TASK_ID, fault, TASK_ID_ADVICE);
 	const id = text.includes('/') ? parseTaskAddress(text, baseUrl) : text;
-	if (/^\.{0,2}$/.test(id)) throw new ValidationError(TASK_ID, 'is no task ID', TASK_ID_ADVICE);
+	if (/^\.{0,2}$/.test(id)) throw new ValidationError(TASK_ID, 'is not a task ID', TASK_ID_ADVICE);
 	return id;
 }
 

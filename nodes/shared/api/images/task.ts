@@ -138,13 +138,3 @@ export function findTask(
 export function isTask(value: Record<string, unknown>): boolean {
 	return imageTaskSchema.safeParse(value).success;
 }
-
-/** The ID of a task as it stands in a body. */
-export function readTaskId(body: Record<string, unknown>): string | undefined {
-	return readId(body.task_id) ?? readId(body.id);
-}
-
-function readId(value: unknown): string | undefined {
-	const text = typeof value === 'number' ? String(value) : value;
-	return typeof text === 'string' && text !== '' ? text : undefined;
-}

@@ -62,27 +62,27 @@ function isModel(id: string, model: string): boolean {
 }
 
 function adviseOnListed(name: string, { finding, advice }: ToldFailure): string {
-	const listed = `The list of this key has the model "${name}"`;
+	const listed = `The key’s list has the model "${name}"`;
 	return finding === 'model'
-		? `${listed}, but no account of the group takes it at the moment: choose another model, or ask the gateway’s operator.`
+		? `${listed}, but no account of the group takes it at the moment: use another model, or ask the gateway’s operator.`
 		: `${listed}, and the Base URL is right. ${adviceWithoutList(advice)}`;
 }
 
 /** What of an advice on a 404 is left once the list is read. */
 function adviceWithoutList(advice: string): string {
 	const [, ...rest] = advice.split(/(?<=\.) (?=For images)/);
-	return rest.join(' ') || 'The model may not be offered for this: choose another one.';
+	return rest.join(' ') || 'The gateway may not offer the model for this: use another one.';
 }
 
 function adviseOnUnlisted(client: Client, name: string, ids: string[]): string {
-	const start = `The list of this key has no model "${name}"`;
-	if (ids.length === 0) return `${start}; it is empty. Ask the gateway’s operator for models.`;
+	const start = `The key’s list has no model "${name}"`;
+	if (ids.length === 0) return `${start}: it is empty. Ask the gateway’s operator for models.`;
 	const nearest = [...ids].sort((a, b) => likeness(b, name) - likeness(a, name));
 	const names = nearest.slice(0, MOST_NAMES).map((id) => {
 		return `"${sanitizeForMessage(client.redact(id), 100)}"`;
 	});
-	const all = ids.length > MOST_NAMES ? `; it has ${ids.length} models, such as` : '; it has';
-	return `${start}${all} ${names.join(', ')}. Choose one of the list.`;
+	const all = ids.length > MOST_NAMES ? `: it has ${ids.length} models, such as` : ': it has';
+	return `${start}${all} ${names.join(', ')}. Select one from the list.`;
 }
 
 /** How many characters two IDs have in common at their beginning. */

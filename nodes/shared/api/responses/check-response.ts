@@ -52,7 +52,7 @@ function failedResponse(
 	const title = `The model’s response ${response.status === 'failed' ? 'failed' : 'was cancelled'}`;
 	return new InvalidResponseError(describeError({ title, code, message }), {
 		advice:
-			'The request was executed and may have been charged. Change it if the reason asks for it before you send it again.',
+			'The request was executed and may have been charged. Fix what the reason names before you send it again.',
 		retryable: false,
 		charged: true,
 		type: text(error.type),

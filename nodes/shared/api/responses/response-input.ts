@@ -47,7 +47,7 @@ export function inputFromJson(
 	if ('role' in fields || 'type' in fields) return [parsed];
 	throw new ValidationError(
 		field,
-		isEmpty(parsed) ? 'is empty' : 'is no input for a model',
+		isEmpty(parsed) ? 'is empty' : 'is not an input for a model',
 		'Enter a list of input items, such as [{ "role": "user", "content": "Hello" }], or a text.',
 	);
 }
@@ -63,7 +63,7 @@ function refuseRequestBody(fields: Record<string, unknown>, field: string) {
 	throw new ValidationError(
 		field,
 		'is a whole request body',
-		'Enter the value of "input" alone; other fields belong into the options, or into Extra Body.',
+		'Enter the value of "input" alone; other fields belong in the options or in Extra Body.',
 	);
 }
 

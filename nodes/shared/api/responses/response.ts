@@ -12,7 +12,7 @@ import { MESSAGES_HINT } from './response-input';
  * @see contract, "Response request"
  */
 export function checkResponseRequest(body: Record<string, unknown>): Record<string, unknown> {
-	requireText(body.model, 'Model', 'Choose a model from the list or enter its exact ID.');
+	requireText(body.model, 'Model', 'Select a model from the list or enter its exact ID.');
 	if ('messages' in body)
 		throw new ValidationError('Extra Body', 'holds "messages"', MESSAGES_HINT);
 	if (body.stream !== undefined && body.stream !== false) {

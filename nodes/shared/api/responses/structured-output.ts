@@ -27,8 +27,8 @@ export function parseStructured(
 	const why = getIncompleteReason(response);
 	throw new InvalidResponseError(`The model’s answer ${fault}: ${sanitizeForMessage(text, 300)}`, {
 		advice: [
-			why ?? 'The model did not keep to the Output Format.',
-			'The answer was paid for; its text is in the error’s details. Turn Simplify off to get answers as they are.',
+			why ?? 'The model did not follow the Output Format.',
+			'The answer was paid for; its text is in the error’s details. Turn off Simplify to get answers as they are.',
 		].join(' '),
 		retryable: false,
 		charged: true,

@@ -146,7 +146,7 @@ const MOST_NAMES = 10;
 
 /** Which binary fields an item has, and what to do about it. */
 function tellFields(names: string[]): string {
-	if (names.length === 0) return 'The item has no file. Check that the node before hands one on.';
+	if (names.length === 0) return 'The item has no file. Check that the previous node passes one on.';
 	const some = names.slice(0, MOST_NAMES).map((name) => `"${referenceName(name)}"`);
 	const more = names.length > MOST_NAMES ? ', …' : '';
 	return `The item has ${some.join(', ')}${more}. Enter ${names.length === 1 ? 'that name' : 'one of these names'}.`;
@@ -167,6 +167,6 @@ function contentOfFile(field: string): ValidationError {
 	return new ValidationError(
 		field,
 		'is the content of a file, not the name of a field',
-		'Write the name of the binary field, such as data. The node Convert to File makes a binary file of base64; the address of an image, data: URLs included, goes into the URL field if you choose URL as its source.',
+		'Write the name of the binary field, such as data. A Convert to File node makes a binary file of base64. To use an image URL or a data URL, select URL as the source.',
 	);
 }

@@ -1,7 +1,13 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { ValidationError } from '../../api/errors/errors';
 import { textOption } from './define-option';
-import { jsonObjectParameter, jsonParameter, omitUndefined, optionalNumber } from './parameters';
+import {
+	optionalBoolean,
+	jsonObjectParameter,
+	jsonParameter,
+	omitUndefined,
+	optionalNumber,
+} from './parameters';
 import { textList } from './text';
 
 type Tool = Record<string, unknown>;
@@ -92,21 +98,21 @@ const fileSearchField: INodeProperties = {
 	],
 };
 
-const codeInterpreterField: INodeProperties = {
+const codeInterpreterField = {
 	displayName: 'Code Interpreter',
 	name: 'codeInterpreter',
 	type: 'boolean',
 	default: true,
 	description: 'Whether the model may write and run code',
-};
+} satisfies INodeProperties;
 
-const imageGenerationField: INodeProperties = {
+const imageGenerationField = {
 	displayName: 'Image Generation',
 	name: 'imageGeneration',
 	type: 'boolean',
 	default: true,
 	description: 'Whether the model may generate images while it answers',
-};
+} satisfies INodeProperties;
 
 const collection = (...options: INodeProperties[]): INodeProperties => ({
 	displayName: 'Built-in Tools',
@@ -142,11 +148,15 @@ export const agentBuiltInToolsField = collection(
 export function readBuiltInTools(value: unknown): Tool[] | undefined {
 	const chosen = (value ?? {}) as IDataObject;
 	const { webSearch, fileSearch } = chosen;
+	const isChosen = ({ name, displayName }: { name: string; displayName: string }) =>
+		optionalBoolean(chosen[name], displayName) === true;
 	const tools: Tool[] = [
 		...(webSearch ? [readWebSearch(webSearch as IDataObject)] : []),
 		...(fileSearch ? [readFileSearch(fileSearch as IDataObject)] : []),
-		...(chosen.codeInterpreter ? [{ type: 'code_interpreter', container: { type: 'auto' } }] : []),
-		...(chosen.imageGeneration ? [{ type: 'image_generation' }] : []),
+		...(isChosen(codeInterpreterField)
+			? [{ type: 'code_interpreter', container: { type: 'auto' } }]
+			: []),
+		...(isChosen(imageGenerationField) ? [{ type: 'image_generation' }] : []),
 	];
 	return tools.length > 0 ? tools : undefined;
 }

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { optionLabel } from './option-names';
-import { numberParameter, secondsParameter, type NumberRule } from './parameters';
+import { booleanParameter, numberParameter, secondsParameter, type NumberRule } from './parameters';
 import { textParameter } from './text';
 
 /** An option of a node: what the panel shows, and how its value is read. */
@@ -29,6 +29,13 @@ export function defineOption<T>(
 /** A text, or one of several choices. Nothing counts in place of one that is not set. */
 export function textOption(field: INodeProperties): Option<string | undefined> {
 	return defineOption(field, textParameter);
+}
+
+type BooleanField = Omit<INodeProperties, 'type' | 'default'> & { default: boolean };
+
+/** Whether something is on; its default counts if the option is not set. */
+export function booleanOption(field: BooleanField): Option<boolean> {
+	return defineOption({ ...field, type: 'boolean' }, (value) => booleanParameter(value, field));
 }
 
 type NumberField = Omit<INodeProperties, 'type' | 'default'> & { default: number };

@@ -88,7 +88,7 @@ async function fillPicker(
 function noModel(): ModelAccessError {
 	return new ModelAccessError('The gateway lists no model that this key may use', {
 		advice:
-			'Choose By ID and enter the model’s exact ID. If you do not know one, look at the key’s models in the gateway’s console, or ask its operator.',
+			'Select By ID and enter the model’s exact ID. If you do not know one, look at the key’s models in the gateway’s console, or ask its operator.',
 		retryable: false,
 	});
 }

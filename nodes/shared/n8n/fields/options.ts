@@ -82,7 +82,7 @@ export const maxRetriesOption = numberOption(
 		typeOptions: { minValue: 0 },
 		default: 3,
 		description:
-			'How often to send a request again if the gateway is overloaded or out of reach. The node sends nothing again that you might pay for twice.',
+			'How often to send a request again if the gateway is overloaded or unreachable. The node sends nothing again that you might pay for twice.',
 	},
 	{ min: 0, whole: true },
 );

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { ValidationError } from '../../api/errors/errors';
 import { defineOption, type Option } from './define-option';
-import { jsonObjectParameter } from './parameters';
+import { booleanParameter, jsonObjectParameter } from './parameters';
 import { textParameter } from './text';
 
 const formatTypeField = {
@@ -85,7 +85,7 @@ export function formatOption(
 function readFormat(value: unknown, label: string): Record<string, unknown> | undefined {
 	const format = (value as { format?: IDataObject } | undefined)?.format;
 	if (!format) return undefined;
-	const { strict = strictField.default, schema } = format;
+	const { schema } = format;
 	const type = textParameter(format.type, `${label}: Type`) ?? formatTypeField.default;
 	const name = textParameter(format.name, 'Schema Name') ?? schemaNameField.default;
 	if (type !== 'json_schema') return { type };
@@ -104,5 +104,5 @@ function readFormat(value: unknown, label: string): Record<string, unknown> | un
 			'Enter a JSON Schema that describes the answer.',
 		);
 	}
-	return { type, name, schema: parsed, strict };
+	return { type, name, schema: parsed, strict: booleanParameter(format.strict, strictField) };
 }

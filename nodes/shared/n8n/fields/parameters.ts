@@ -1,5 +1,7 @@
+import type { INodeProperties } from 'n8n-workflow';
 import { ValidationError } from '../../api/errors/errors';
 import { sanitizeForMessage } from '../../api/errors/sanitize';
+import { optionLabel } from './option-names';
 
 /** What a number has to be. */
 export interface NumberRule {
@@ -49,6 +51,47 @@ function isUnset(value: unknown): boolean {
 	return (
 		value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 	);
+}
+
+/** A field that is on or off. */
+type BooleanField = Pick<INodeProperties, 'displayName'> & { default: boolean };
+
+/**
+ * Reads whether a field is on, perhaps by an expression: `true` and `false`, also as texts.
+ * @param value what n8n evaluated; where nothing is set, the field's default counts
+ * @throws {ValidationError} it is neither: a list, an object, a number, another text
+ */
+export function booleanParameter(value: unknown, field: BooleanField): boolean {
+	return optionalBoolean(value, optionLabel(field)) ?? field.default;
+}
+
+/**
+ * The same for a field that is sent only where it was set.
+ * @param field the name on the field
+ * @returns undefined where nothing is set
+ * @throws {ValidationError} it is neither true nor false
+ */
+export function optionalBoolean(value: unknown, field: string): boolean | undefined {
+	if (isUnset(value)) return undefined;
+	if (isFalse(value)) return false;
+	if (value === true || isText(value, 'true')) return true;
+	throw new ValidationError(
+		field,
+		`is ${describeValue(value)}, not true or false`,
+		'Turn it on or off, or write an expression that gives true or false, such as {{ $json.answer === "yes" }}.',
+	);
+}
+
+/** Whether a field is off. What is neither true nor false is not. */
+export const isFalse = (value: unknown): boolean => value === false || isText(value, 'false');
+
+const isText = (value: unknown, text: string) =>
+	typeof value === 'string' && value.trim().toLowerCase() === text;
+
+function describeValue(value: unknown): string {
+	if (Array.isArray(value)) return 'a list';
+	if (typeof value === 'string') return `"${sanitizeForMessage(value, 50)}"`;
+	return typeof value === 'number' ? `the number ${value}` : 'an object';
 }
 
 /**

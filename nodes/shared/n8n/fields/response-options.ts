@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import type { RequestBounds } from '../http/client';
 import { defineOption, secondsOption, textOption } from './define-option';
 import { maxRetriesOption, timeoutOption, type Listed } from './options';
-import { jsonObjectParameter, omitUndefined, optionalNumber } from './parameters';
+import { optionalBoolean, jsonObjectParameter, omitUndefined, optionalNumber } from './parameters';
 import { textList } from './text';
 
 const maxOutputTokensOption: INodeProperties = {
@@ -54,17 +54,17 @@ const serviceTierOption = textOption({
 		{ name: 'Priority', value: 'priority' },
 	],
 	default: 'auto',
-	description: 'How urgently the gateway works on the request, and at which price',
+	description: 'How fast the gateway works on the request, and at what price',
 });
 
-const storeOption: INodeProperties = {
+const storeOption = {
 	displayName: 'Store',
 	name: 'store',
 	type: 'boolean',
 	default: false,
 	description:
 		'Whether the gateway keeps the response. The node sends this only if you add the option.',
-};
+} satisfies INodeProperties;
 
 const temperatureOption: INodeProperties = {
 	displayName: 'Temperature',
@@ -169,7 +169,7 @@ export function readModelFields(
 		reasoning: unlessEmpty(reasoning),
 		safety_identifier: safetyIdentifierOption.read(options),
 		service_tier: serviceTierOption.read(options),
-		store: options.store,
+		store: optionalBoolean(options.store, storeOption.displayName),
 		text: unlessEmpty(omitUndefined({ format, verbosity: verbosityOption.read(options) })),
 		temperature: optionalNumber(options.temperature, { field: 'Temperature', min: 0 }),
 		top_p: optionalNumber(options.topP, { field: 'Top P', min: 0 }),

@@ -6,6 +6,7 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 import { shorten } from '../../api/errors/shorten';
+import { isFalse } from '../fields/parameters';
 import { onOneLine } from '../errors';
 
 /**
@@ -44,7 +45,8 @@ export function forAgent(
 	{ toolFields }: { toolFields: string[] },
 ): INodeExecutionData[] {
 	if (!isAgentTool(context)) return output;
-	if (context.getNodeParameter('simplify', index, true) === false) return output;
+	// The operation has refused what is neither true nor false; the output must not get lost by it.
+	if (isFalse(context.getNodeParameter('simplify', index, true))) return output;
 	return output.map((item) => ({
 		...item,
 		json: Object.fromEntries(

@@ -32,7 +32,7 @@ export async function execute(
 		throw new NodeOperationError(
 			context.getNode(),
 			shorten(`The operation "${String(wanted)}" of "${String(chosen)}" does not exist`),
-			{ description: 'Choose Resource and Operation from their lists.' },
+			{ description: 'Select Resource and Operation from their lists.' },
 		);
 	}
 	return await runItems(context, operation, time);
@@ -107,7 +107,7 @@ function tellRefused({ unit }: Operation, { fewest, refused }: QueueSummary): st
 }
 
 /** @param ms 0 if the queue of the run decides */
-const tellWait = (ms: number) => (ms > 0 ? `in ${ms} ms` : 'in its turn');
+const tellWait = (ms: number) => (ms > 0 ? `in ${ms} ms` : 'when the queue allows');
 
 function itemScope(
 	context: IExecuteFunctions,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { N8n } from '../scripts/n8n/n8n';
 import { ForeignModules } from '../scripts/n8n/resolutions';
 import { Rest } from '../scripts/n8n/rest';
-import { CREDENTIAL, setStage, type WorkflowFile } from '../scripts/n8n/stage';
+import { CREDENTIAL, setUpN8n, type WorkflowFile } from '../scripts/n8n/n8n-server';
 import { Marks, Probe, type Marked } from './marks';
 import type { Service } from './service';
 import {
@@ -16,7 +16,7 @@ import {
 	streamingWorkflows,
 } from './workflows';
 
-/** Seconds until a measured workflow counts as hanging. */
+/** Seconds after which a measured workflow has failed. */
 const LONGEST_S = 900;
 
 const PROBE = join(__dirname, 'probe.js');
@@ -25,14 +25,14 @@ const PROBE = join(__dirname, 'probe.js');
 export interface StreamRun {
 	/** Milliseconds until the first piece of text. */
 	firstMs: number;
-	/** Pieces of text. */
+	/** Number of pieces of text. */
 	chunks: number;
 	characters: number;
 	needs: Marked['needs'];
 }
 
-/** An n8n with the package in it, whose workflows can be measured. */
-export class BenchStage {
+/** An n8n with the package, which runs measured workflows. */
+export class MeasuredN8n {
 	private constructor(
 		private readonly n8n: N8n,
 		private readonly marks: Marks,
@@ -54,12 +54,12 @@ export class BenchStage {
 		return join(this.n8n.installation.folder, 'node_modules');
 	}
 
-	static async set(
+	static async setUp(
 		service: Service,
 		tarball: string,
 		say: (text: string) => void,
-	): Promise<BenchStage> {
-		const n8n = await setStage({ name: 'bench', fresh: true, tarball, say });
+	): Promise<MeasuredN8n> {
+		const n8n = await setUpN8n({ name: 'bench', fresh: true, tarball, say });
 		const marks = await Marks.open();
 		say('Importing credentials and workflows');
 		await importCredentials(n8n, service);
@@ -68,17 +68,17 @@ export class BenchStage {
 			...Object.values(workflows),
 			...Object.values(streamingWorkflows()),
 		]);
-		return new BenchStage(n8n, marks, workflows);
+		return new MeasuredN8n(n8n, marks, workflows);
 	}
 
 	/**
-	 * Runs a workflow in an n8n of its own, and measures what is between its marks.
-	 * @param rows what its start hands on
+	 * Runs a workflow in a separate n8n process, and measures the part between its marks.
+	 * @param rows the input rows
 	 * @throws {Error} it failed or did not reach its end
 	 */
 	async run(name: string, rows: object[]): Promise<Marked> {
 		const workflow = this.workflows[name];
-		if (!workflow) throw new Error(`There is no workflow ${name}`);
+		if (!workflow) throw new Error(`Unknown workflow ${name}`);
 		const file = await this.freshProbe();
 		this.marks.expect(new Probe(file), rows);
 		const options = {
@@ -86,7 +86,7 @@ export class BenchStage {
 			scripts: [PROBE],
 			seconds: LONGEST_S,
 		};
-		// What it prints is not needed, and n8n may end before all of a long result is printed.
+		// The output is not needed, and n8n may end before it has printed a long result.
 		const said = await this.n8n.execute(workflow.id ?? '', options).then(
 			({ error, all }) => `${error ?? ''}\n${all.slice(-2000)}`,
 			(error: Error) => {
@@ -99,7 +99,7 @@ export class BenchStage {
 		return marked;
 	}
 
-	/** Starts an n8n for what has to be called from outside, and ends it after `work`. */
+	/** Starts an n8n for calls from outside, and ends it after `work`. */
 	async serving<T>(work: (server: StreamServer) => Promise<T>): Promise<T> {
 		const file = await this.freshProbe();
 		const running = await this.n8n.start({
@@ -128,20 +128,20 @@ export class BenchStage {
 	}
 }
 
-/** An n8n that runs, and streams. */
+/** A running n8n that streams. */
 export class StreamServer {
 	constructor(
 		private readonly address: string,
 		private readonly probe: Probe,
 	) {}
 
-	/** Calls a workflow and reads what it streams, to the end. */
+	/** Calls a workflow and reads its stream to the end. */
 	async call(id: string): Promise<StreamRun> {
 		await this.probe.begin();
 		const start = performance.now();
 		const reply = await fetch(`${this.address}/webhook/${id}`, {
 			method: 'POST',
-			// n8n would compress, and flush what it has compressed at each piece.
+			// n8n would compress each piece and flush it.
 			headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
 			body: '{}',
 		});
@@ -168,7 +168,7 @@ export class StreamServer {
 	}
 }
 
-/** Puts workflows into n8n's database with the credentials that they name. */
+/** Imports credentials into n8n's database. */
 async function importWorkflows(n8n: N8n, workflows: WorkflowFile[]): Promise<void> {
 	const folder = join(n8n.userFolder, 'imports');
 	await mkdir(folder, { recursive: true });

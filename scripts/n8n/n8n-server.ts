@@ -8,25 +8,25 @@ import { installN8n, N8N_VERSION } from './installation';
 import { N8n, type Owner } from './n8n';
 import { installPackage, packPackage, PROJECT } from './package';
 
-/** The credential of the stage: the one that the examples name. */
+/** The credential of the gateway in n8n: the one that the examples name. */
 export const CREDENTIAL = { id: 'modelAccessExample', name: 'Model Access API' };
 
-/** What n8n calls the folder, within its user folder, that the Read/Write Files node may use. */
+/** The folder within n8n's user folder that the Read/Write Files node may use. */
 export const FILES = '.n8n-files';
 
-/** What a stage is set up with. */
-export interface StageOptions {
+/** Options of {@link setUpN8n}. */
+export interface N8nServerOptions {
 	/** The name of its user folder within {@link dataFolder}. */
 	name: string;
-	/** Of n8n. */
+	/** Version of n8n. */
 	version?: string;
-	/** The user folder is emptied first. */
+	/** Whether the user folder is emptied first. */
 	fresh?: boolean;
-	/** A tarball of the package that is there already; packed anew if absent. */
+	/** An existing tarball of the package; packed anew if absent. */
 	tarball?: string;
 	/** Added to the environment of n8n and of its commands. */
 	env?: Record<string, string>;
-	/** Told what is going on, a line each. */
+	/** Called with each line of progress. */
 	say?: (text: string) => void;
 }
 
@@ -49,15 +49,15 @@ export interface WorkflowFile {
 	[field: string]: unknown;
 }
 
-/** Installs n8n, puts the packed package into it, and hands over an n8n that can be started. */
-export async function setStage({
+/** Installs n8n and the packed package. Returns an n8n that can be started. */
+export async function setUpN8n({
 	name,
 	version = N8N_VERSION,
 	fresh = false,
 	tarball,
 	env,
 	say = () => {},
-}: StageOptions): Promise<N8n> {
+}: N8nServerOptions): Promise<N8n> {
 	const installation = await installN8n(version, say);
 	const data = await dataFolder();
 	const userFolder = join(data, name);
@@ -71,17 +71,17 @@ export async function setStage({
 	return new N8n(installation, userFolder, await ownerOf(userFolder), env);
 }
 
-/** The owner of a user folder: made up when it is first used, and kept in it. */
+/** The owner of a user folder: created at first use, and kept in the folder. */
 async function ownerOf(userFolder: string): Promise<Owner> {
 	const file = join(userFolder, 'owner.json');
 	if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8')) as Owner;
-	// n8n wants a capital letter and a digit.
+	// n8n requires a capital letter and a digit.
 	const owner = { email: 'builder@example.com', password: `Aa1${randomBytes(6).toString('hex')}` };
 	await writeFile(file, JSON.stringify(owner));
 	return owner;
 }
 
-/** Puts a credential for a gateway into n8n's database, or changes the one that is there. */
+/** Creates or updates the credential of a gateway in n8n's database. */
 export async function importCredential(
 	n8n: N8n,
 	{ baseUrl, keys }: Pick<Gateway, 'baseUrl' | 'keys'>,
@@ -93,10 +93,7 @@ export async function importCredential(
 	await rm(file);
 }
 
-/**
- * Puts workflows into n8n's database, under the ID that each has, with the stage's credential chosen
- * where they ask for one.
- */
+/** Imports workflows into n8n's database, with their IDs and with {@link CREDENTIAL}. */
 export async function importWorkflows(n8n: N8n, workflows: WorkflowFile[]): Promise<void> {
 	const folder = join(n8n.userFolder, 'imports');
 	await rm(folder, { recursive: true, force: true });
@@ -108,7 +105,7 @@ export async function importWorkflows(n8n: N8n, workflows: WorkflowFile[]): Prom
 	await rm(folder, { recursive: true });
 }
 
-/** The workflows of `examples/`, each with its file's name as its ID. */
+/** The workflows of `examples/`; the file name is the ID. */
 export async function exampleWorkflows(): Promise<WorkflowFile[]> {
 	const folder = join(PROJECT, 'examples');
 	const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();
@@ -120,7 +117,7 @@ export async function exampleWorkflows(): Promise<WorkflowFile[]> {
 	);
 }
 
-/** A workflow whose nodes of ours use the stage's credential. */
+/** A workflow with {@link CREDENTIAL} in each of our nodes. */
 export function withCredential(workflow: WorkflowFile): WorkflowFile {
 	return {
 		...workflow,
@@ -132,7 +129,7 @@ export function withCredential(workflow: WorkflowFile): WorkflowFile {
 	};
 }
 
-/** Makes workflows whose schedule is for real life run every so many seconds. */
+/** Changes the schedule of a workflow to a number of seconds. */
 export const everySeconds =
 	(secondsInterval: number) =>
 	(workflow: WorkflowFile): WorkflowFile => ({

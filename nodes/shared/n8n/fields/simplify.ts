@@ -1,0 +1,18 @@
+import type { INodeProperties } from 'n8n-workflow';
+import type { ItemScope } from '../runner/operation';
+import { booleanParameter } from './parameters';
+
+export const simplifyField = {
+	displayName: 'Simplify',
+	name: 'simplify',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to return a simplified version of the response instead of the raw data',
+} satisfies INodeProperties;
+
+/** @throws {ValidationError} it is neither true nor false */
+export function readSimplify({ context, index }: Pick<ItemScope, 'context' | 'index'>): boolean {
+	// n8n knows no value of a field that the panel does not show.
+	const { name, default: whenHidden } = simplifyField;
+	return booleanParameter(context.getNodeParameter(name, index, whenHidden), simplifyField);
+}
