@@ -7,9 +7,8 @@ import type { Owner } from './n8n/n8n';
 import { setStage } from './n8n/stage';
 
 /**
- * Counts what a newcomer clicks and fills in, from n8n's sign-in to a saved image: with our image
- * node, and with n8n's OpenAI node. Both go the same way in the real editor, by the same code. What
- * differs is in {@link Contender}.
+ * Counts what a newcomer clicks and fills in, from n8n's sign-in to a saved image. Our image node and
+ * n8n's OpenAI node go the same way in the real editor. What differs is in {@link Contender}.
  */
 
 const PROMPT = 'A lighthouse at dusk, watercolor';
@@ -23,7 +22,7 @@ interface Contender {
 	node: string;
 	/** The fields of the credential, by their saved names. */
 	credential: Record<string, string>;
-	/** The model to choose from the list; absent if the one at hand will do. */
+	/** The model to choose from the list; absent if the node has one already. */
 	model?: string;
 }
 
