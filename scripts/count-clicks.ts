@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { drawImage, startGateway } from '../gateway';
 import { clearNotes, openPage } from './n8n/browser';
 import type { Owner } from './n8n/n8n';
-import { setStage } from './n8n/stage';
+import { setUpN8n } from './n8n/n8n-server';
 
 /**
  * Counts what a newcomer clicks and fills in, from n8n's sign-in to a saved image. Our image node and
@@ -148,7 +148,7 @@ function print(results: Array<[who: string, steps: Newcomer['steps']]>): void {
 
 async function main() {
 	const say = (line: string) => console.error(line);
-	const n8n = await setStage({
+	const n8n = await setUpN8n({
 		name: 'clicks',
 		fresh: true,
 		tarball: process.env.E2E_TARBALL,
