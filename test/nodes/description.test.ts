@@ -95,7 +95,7 @@ describe.each(nodes)('the node %s', (name, node) => {
 	test('shows a text that is there from the beginning in whole', () => {
 		const cut = withInner(properties).filter(([, { type, default: text, typeOptions }]) => {
 			// A line of the panel holds some 45 letters.
-			return type === 'string' && String(text).length > 45 * (typeOptions?.rows ?? 1);
+			return type === 'string' && (text as string).length > 45 * (typeOptions?.rows ?? 1);
 		});
 		expect(cut.map(([path]) => path)).toEqual([]);
 	});
