@@ -92,6 +92,14 @@ describe.each(nodes)('the node %s', (name, node) => {
 		expect(labels.filter((label) => label.length > 24)).toEqual([]);
 	});
 
+	test('shows a text that is there from the beginning in whole', () => {
+		const cut = withInner(properties).filter(([, { type, default: text, typeOptions }]) => {
+			// A line of the panel holds some 45 letters.
+			return type === 'string' && (text as string).length > 45 * (typeOptions?.rows ?? 1);
+		});
+		expect(cut.map(([path]) => path)).toEqual([]);
+	});
+
 	test('shows a field nowhere else', () => {
 		expect(new Set(properties.flatMap(placesOf))).toEqual(new Set(places));
 	});
