@@ -133,7 +133,7 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 		const [name = ''] = await readdir(folder);
 		const file = await readFile(join(folder, name));
 		expect(imageBelongsTo(PROMPT, file)).toBe(true);
-		await browser.picture('first-picture', await editor.canvasArea());
+		await browser.picture('first-image', await editor.canvasArea());
 	});
 });
 

@@ -23,7 +23,7 @@ const RECIPES = [
 	'webhook-to-image',
 	'edit-photos-with-mask',
 	'nightly-report',
-	'edit-uploaded-picture',
+	'edit-uploaded-image',
 	'chat-agent',
 	'submit-now-collect-later',
 	'durable-wait',
