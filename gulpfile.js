@@ -3,6 +3,7 @@ const { mkdir, readdir, readFile, rm, writeFile } = require('node:fs/promises');
 const path = require('node:path');
 const esbuild = require('esbuild');
 const { dest, parallel, series, src, watch } = require('gulp');
+const ts = require('typescript');
 const manifest = require('./package.json');
 
 /** Where the licenses of what is bundled are kept, as those licenses ask. */
@@ -33,7 +34,7 @@ async function clean() {
 async function bundle() {
 	const outputs = [...manifest.n8n.nodes, ...manifest.n8n.credentials];
 	const sources = outputs.map((output) => output.replace(/^dist\//, './').replace(/\.js$/, ''));
-	const { metafile } = await esbuild.build({
+	const { metafile, outputFiles } = await esbuild.build({
 		absWorkingDir: __dirname,
 		stdin: {
 			contents: sources.map((source) => `export * from '${source}';`).join('\n'),
@@ -55,8 +56,45 @@ async function bundle() {
 		legalComments: 'inline',
 		metafile: true,
 		logLevel: 'warning',
+		write: false,
 	});
+	await mkdir(path.dirname(BUNDLE), { recursive: true });
+	await writeFile(BUNDLE, withoutComments(outputFiles[0].text));
 	await Promise.all([writeLicenses(metafile), ...outputs.map(writeClassFile)]);
+}
+
+/** The comments that stay: which file the code is from, and licenses. */
+const KEPT_COMMENT = /^\/\/ (node_modules|nodes|credentials|classes)\b|^\/[/*]!|@license|@preserve/;
+
+/**
+ * Leaves out the comments of the libraries, a twentieth of the package; the sources have them.
+ * @param {string} code that esbuild made
+ */
+function withoutComments(code) {
+	const scanned = ts.createSourceFile(
+		BUNDLE,
+		code,
+		ts.ScriptTarget.Latest,
+		false,
+		ts.ScriptKind.JS,
+	);
+	const comments = new Map();
+	/** @param {ts.Node} node */
+	const visit = (node) => {
+		for (const { pos, end } of ts.getLeadingCommentRanges(code, node.pos) ?? []) {
+			if (!KEPT_COMMENT.test(code.slice(pos, end))) comments.set(pos, end);
+		}
+		node.forEachChild(visit);
+	};
+	visit(scanned);
+	let [kept, at] = ['', 0];
+	for (const [pos, end] of [...comments].sort(([a], [b]) => a - b)) {
+		const before = code.slice(at, pos);
+		const isLine = /\n[ \t]*$/.test(before) && code[end] === '\n';
+		kept += isLine ? before.trimEnd() : before;
+		at = end;
+	}
+	return kept + code.slice(at);
 }
 
 /** @param {string} output where n8n looks for a class, by whose name it is called */

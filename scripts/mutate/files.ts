@@ -74,10 +74,7 @@ export const FILES: Record<string, string[]> = {
 		'nodes/{items,image.resume,errors,image.waiting,workflow,response.item}',
 		'nodes/{response.stream,refused-input}',
 	],
-	'nodes/shared/n8n/errors': ['nodes/{items,image.resume,errors,refused-input}'],
+	'nodes/shared/n8n/errors': ['unit/n8n/error-of-a-run', 'nodes/{errors,items}'],
 	'nodes/shared/n8n/http/transport-fault': ['nodes/never-reached', 'faults/{network,origins}'],
-	'nodes/shared/n8n/http/transport': [
-		'nodes/response.{request,stream}',
-		'nodes/{image.download,image.waiting,secrets}',
-	],
+	'nodes/shared/n8n/http/transport': ['unit/n8n/request-helper', 'nodes/response.request'],
 };

@@ -204,8 +204,8 @@ describe('an AI Agent that thinks with our chat model', () => {
 		await tokens.first().waitFor();
 	});
 
-	browserTest('draws a picture by the image node, and hands over its address', async () => {
-		const wish = 'Please draw picture: a lighthouse at dusk';
+	browserTest('draws an image by the image node, and hands over its address', async () => {
+		const wish = 'Please draw image: a lighthouse at dusk';
 		const text = await chat(wish, /"image_url":"http[^"]+"/);
 		const { tasks } = n8nServer.gateway;
 		const { tools } = responses().at(-1)?.body as {
@@ -214,14 +214,14 @@ describe('an AI Agent that thinks with our chat model', () => {
 		const offered = tools.map(({ name, parameters }) => [name, Object.keys(parameters.properties)]);
 		expect(offered.sort()).toEqual([
 			['Calculator', ['input']],
-			['Draw_Picture', ['prompt']],
+			['Draw_Image', ['prompt']],
 		]);
 		expect(tools.flatMap(({ parameters }) => parameters.required ?? [])).toEqual(['prompt']);
 		expect(tasks).toHaveLength(1);
 		const [address = ''] = /http:[^"\s]+/.exec(text) ?? [];
-		const picture = Buffer.from(await (await fetch(address)).arrayBuffer());
-		expect(imageBelongsTo(wish, picture)).toBe(true);
-		for (const name of ['Draw Picture', 'AI Agent']) {
+		const image = Buffer.from(await (await fetch(address)).arrayBuffer());
+		expect(imageBelongsTo(wish, image)).toBe(true);
+		for (const name of ['Draw Image', 'AI Agent']) {
 			await editor.node(name).getByTestId('canvas-node-status-success').waitFor();
 		}
 		await browser.picture('chat-agent');
@@ -258,7 +258,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 		'a node that serves as a tool has one description, and no options of files',
 		async () => {
 			await editor.open('chat-agent');
-			await editor.openNode('Draw Picture');
+			await editor.openNode('Draw Image');
 			const names = ['Tool Description', 'Description', 'Model', 'Prompt', 'Simplify', 'Advanced'];
 			const shown = names.filter((name) => name !== 'Description');
 			await until('the fields are there, once', async () => {

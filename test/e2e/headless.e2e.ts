@@ -34,7 +34,7 @@ const n8nServer = arrange(() => ({ name: 'headless', gateway: { taskSeconds: 3 }
 let web: Server;
 let folder: string;
 
-/** The examples that start by hand, as `execute` runs them. Their pictures also go to files. */
+/** The examples that start by hand, as `execute` runs them. Their images also go to files. */
 beforeAll(async () => {
 	web = createServer((_request, reply) => reply.setHeader('content-type', 'image/png').end(PHOTO));
 	await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
@@ -42,10 +42,10 @@ beforeAll(async () => {
 	folder = join(n8nServer.n8n.userFolder, FILES);
 	const last = new Map([
 		['first-workflow', 'Generate Image'],
-		['rows-to-images', 'Pictures'],
+		['rows-to-images', 'Images'],
 	]);
 	const workflows = (await exampleWorkflows()).map((workflow) => {
-		const fetching = workflow.nodes.find(({ name }) => name === 'Fetch Picture');
+		const fetching = workflow.nodes.find(({ name }) => name === 'Fetch Image');
 		if (fetching) fetching.parameters.url = photoUrl;
 		const after = last.get(workflow.id ?? '');
 		return after ? followed(workflow, after, saved('Save', folder)) : workflow;
@@ -74,22 +74,22 @@ const files = async () =>
 
 // The examples that wait for a webhook, a form, a chat or a schedule run in other files here.
 describe('n8n execute', () => {
-	test('first-workflow: lists models, writes a prompt, and leaves a picture in a file', async () => {
+	test('first-workflow: lists models, writes a prompt, and leaves an image in a file', async () => {
 		const items = await run('first-workflow');
 		expect(items('List Models').length).toBeGreaterThan(3);
-		const [picture] = items('Generate Image');
-		expect(picture?.json).toMatchObject({ status: 'completed', image_index: 0, image_count: 1 });
+		const [image] = items('Generate Image');
+		expect(image?.json).toMatchObject({ status: 'completed', image_index: 0, image_count: 1 });
 		const [png] = await files();
 		expect(png && sizeOf(png)).toEqual({ width: 1024, height: 1024 });
-		expect(png && imageBelongsTo(picture?.json.prompt as string, png)).toBe(true);
+		expect(png && imageBelongsTo(image?.json.prompt as string, png)).toBe(true);
 	});
 
-	test('rows-to-images: a picture of each row, in a file under the name of its row', async () => {
-		const pictures = (await run('rows-to-images'))('Pictures');
-		expect(pictures.map(({ json }) => json.sku)).toEqual(['LAMP-01', 'MUG-07', 'CHAIR-12']);
+	test('rows-to-images: an image of each row, in a file under the name of its row', async () => {
+		const images = (await run('rows-to-images'))('Images');
+		expect(images.map(({ json }) => json.sku)).toEqual(['LAMP-01', 'MUG-07', 'CHAIR-12']);
 		const written = await files();
 		expect(
-			written.map((png, index) => imageBelongsTo(pictures[index]?.json.prompt as string, png)),
+			written.map((png, index) => imageBelongsTo(images[index]?.json.prompt as string, png)),
 		).toEqual([true, true, true]);
 	});
 
@@ -102,8 +102,8 @@ describe('n8n execute', () => {
 		expect(items('Bugs').length + items('Others').length).toBe(rows.length);
 	});
 
-	test('describe-picture: a file of an item is shown to the model', async () => {
-		const items = await run('describe-picture');
+	test('describe-image: a file of an item is shown to the model', async () => {
+		const items = await run('describe-image');
 		expect(items('Description').map(({ json }) => json.alt)).toEqual([
 			expect.stringMatching(/^I see an image \(image\/png, 64x48/),
 		]);

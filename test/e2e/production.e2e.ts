@@ -36,13 +36,13 @@ describe('an example that waits for the world', () => {
 		expect(pieces).toBeGreaterThan(20);
 	});
 
-	test('hands the edited picture to whoever uploaded one by its form', async () => {
-		await n8nServer.main.rest.activate('edit-uploaded-picture');
-		const form = (await exampleWorkflows()).find(({ id }) => id === 'edit-uploaded-picture');
+	test('hands the edited image to whoever uploaded one by its form', async () => {
+		await n8nServer.main.rest.activate('edit-uploaded-image');
+		const form = (await exampleWorkflows()).find(({ id }) => id === 'edit-uploaded-image');
 		const id = form?.nodes.find(({ type }) => type.endsWith('.formTrigger'))?.webhookId as string;
 		const { address } = n8nServer.main;
 		const page = await (await served(`${address}/form/${id}`)).text();
-		expect(page).toContain('Change a picture');
+		expect(page).toContain('Change an image');
 		const upload = new FormData();
 		const boat = drawImage({ prompt: 'boat', index: 0, width: 40, height: 30 });
 		upload.set('field-0', new Blob([boat], { type: 'image/png' }), 'boat.png');
@@ -57,7 +57,7 @@ describe('an example that waits for the world', () => {
 			return (await status.text()).includes('form-waiting');
 		});
 		const last = await (await fetch(formWaitingUrl)).text();
-		expect(last).toContain('Your picture is done');
+		expect(last).toContain('Your image is done');
 		const sent = n8nServer.gateway.requests.find(({ route }) => route === 'edits')
 			?.body as FormRecord;
 		expect(sent.fields).toMatchObject({ prompt: 'Add a sail' });

@@ -23,7 +23,7 @@ const RECIPES = [
 	'webhook-to-image',
 	'edit-photos-with-mask',
 	'nightly-report',
-	'edit-uploaded-picture',
+	'edit-uploaded-image',
 	'chat-agent',
 	'submit-now-collect-later',
 	'durable-wait',
@@ -40,8 +40,9 @@ const KEEPERS: Record<string, string> = {
 
 /** The editor's buttons lie over the canvas, and over nodes of a large workflow. */
 const WITHOUT_BUTTONS = `
-	[data-test-id^=execute-workflow-button], [data-test-id=workflow-chat-button],
-	[class*=nodeButtonsWrapper] * { visibility: hidden !important; }
+	[data-test-id^=execute-workflow-button], [data-test-id^=execute-workflow-button] ~ *,
+	[data-test-id=workflow-chat-button], [data-test-id=workflow-chat-button] ~ *,
+	.vue-flow__controls *, [class*=nodeButtonsWrapper] * { visibility: hidden !important; }
 `;
 
 /** As large as the mask of the recipe. */
@@ -290,8 +291,9 @@ describe('on the canvas', () => {
 				await (isNote(node) ? editor.at('sticky') : editor.node(node.name)).waitFor();
 			}
 			expect(await editor.at('node-issues').count()).toBe(0);
+			const area = await editor.canvasArea();
 			await browser.page.addStyleTag({ content: WITHOUT_BUTTONS });
-			await browser.picture(`recipe-${id}`, await editor.canvasArea());
+			await browser.picture(`recipe-${id}`, area);
 		});
 	}
 });

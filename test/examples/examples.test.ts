@@ -178,8 +178,8 @@ const PHOTO = drawImage({ prompt: 'boat', index: 0, width: 40, height: 30 });
 /** The item of a form to which a file was uploaded. */
 async function uploaded(bytes: Buffer): Promise<INodeExecutionData[]> {
 	const { context } = await harness.text({ resource: 'model', operation: 'getAll' });
-	const Picture = await context.helpers.prepareBinaryData(bytes, 'boat.png', 'image/png');
-	return [{ json: { Change: 'Add a sail' }, binary: { Picture } }];
+	const Image = await context.helpers.prepareBinaryData(bytes, 'boat.png', 'image/png');
+	return [{ json: { Change: 'Add a sail' }, binary: { Image } }];
 }
 
 const asked = (question: string): Given => ({
@@ -205,11 +205,11 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		const models = json(run, 'List Models').map(({ id }) => id as string);
 		const [{ text: prompt }] = json(run, 'Write Image Prompt') as [{ text: string }];
 		expect(prompt).toMatch(/lighthouse at dusk/);
-		const pictures = run.items('Generate Image');
+		const images = run.items('Generate Image');
 		const model = models.find((id) => id.includes('image'));
-		expect(pictures.map((item) => item.json)).toMatchObject([{ prompt, model }]);
-		expect(pictures[0]?.binary?.data?.fileName).toBe('lighthouse.png');
-		expect(await promptsOfFiles(pictures, [prompt])).toEqual([prompt]);
+		expect(images.map((item) => item.json)).toMatchObject([{ prompt, model }]);
+		expect(images[0]?.binary?.data?.fileName).toBe('lighthouse.png');
+		expect(await promptsOfFiles(images, [prompt])).toEqual([prompt]);
 		expect(harness.gateway.charges).toHaveLength(2);
 	},
 	'stream-to-webhook.json passes the answer on as it is written, then the tokens': async (file) => {
@@ -239,30 +239,30 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 			text: { format: { type: 'json_schema', name: 'classification', strict: true } },
 		});
 	},
-	'describe-picture.json describes a picture from a binary field': async (file) => {
-		const picture = await harness.image(generateImage({ options: { downloadImages: false } }));
+	'describe-image.json describes an image from a binary field': async (file) => {
+		const image = await harness.image(generateImage({ options: { downloadImages: false } }));
 		const run = await runExample(file, {}, ({ name, parameters }) => {
-			if (name !== 'Fetch Picture') return;
+			if (name !== 'Fetch Image') return;
 			expect(parameters.url).toMatch(/^https:\/\/.*\.jpg$/);
-			parameters.url = picture.items[0]?.json.image_url as string;
+			parameters.url = image.items[0]?.json.image_url as string;
 		});
 		expect(json(run, 'Description')[0]?.alt).toMatch(
-			/^I see an image \(image\/png, 32x24, .*\)\. You asked: Describe this picture\.$/,
+			/^I see an image \(image\/png, 32x24, .*\)\. You asked: Describe this image\.$/,
 		);
 	},
-	'rows-to-images.json makes a picture of each row, and lists failed ones': async (file) => {
+	'rows-to-images.json makes an image of each row, and lists failed ones': async (file) => {
 		harness.gateway.settings.failTask = ({ prompt }) =>
 			prompt.includes('mug') ? { httpStatus: 400, message: 'mugs are not allowed' } : undefined;
 		const before = harness.time.now();
 		const run = await runExample(file);
 		expect(harness.time.now() - before).toBe(6000);
-		const pictures = run.items('Pictures');
-		expect(pictures.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
+		const images = run.items('Images');
+		expect(images.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
 			['LAMP-01', 'LAMP-01.png'],
 			['CHAIR-12', 'CHAIR-12.png'],
 		]);
-		const prompts = pictures.map((item) => item.json.prompt as string);
-		expect(await promptsOfFiles(pictures, prompts)).toEqual(prompts);
+		const prompts = images.map((item) => item.json.prompt as string);
+		expect(await promptsOfFiles(images, prompts)).toEqual(prompts);
 		expect(json(run, 'Failed Rows')).toEqual([
 			{
 				sku: 'MUG-07',
@@ -272,12 +272,12 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 			},
 		]);
 	},
-	'edit-uploaded-picture.json edits the form’s picture, and hands it over': async (file) => {
+	'edit-uploaded-image.json edits the form’s image, and hands it over': async (file) => {
 		const triggerItems = await uploaded(PHOTO);
 		const run = await runExample(file, { triggerItems, mode: 'webhook' });
 		const sent = harness.gateway.requests.find(({ route }) => route === 'edits');
 		expect((sent?.body as FormRecord).files).toMatchObject([{ size: PHOTO.length }]);
-		const handedOver = run.items('Hand Over Picture');
+		const handedOver = run.items('Hand Over Image');
 		expect(handedOver[0]?.binary?.data?.fileName).toBe('edited.png');
 		expect(await promptsOfFiles(handedOver, ['Add a sail'])).toEqual(['Add a sail']);
 	},
@@ -293,13 +293,13 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		const first = await collect();
 		const second = await collect();
 		const prompts = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
-		expect(await promptsOfFiles(first.items('Picture Is Here'), prompts)).toEqual([prompts[0]]);
-		expect(await promptsOfFiles(second.items('Picture Is Here'), prompts)).toEqual([prompts[1]]);
+		expect(await promptsOfFiles(first.items('Image Is Here'), prompts)).toEqual([prompts[0]]);
+		expect(await promptsOfFiles(second.items('Image Is Here'), prompts)).toEqual([prompts[1]]);
 		expect(tables['Image tasks']).toEqual([]);
 		expect(harness.gateway.tasks).toHaveLength(2);
 	},
 	'submit-now-collect-later.json forgets a failed task, not a failed download': async (file) => {
-		// It was refused after the 202, and may be submitted anew: this task still never has a picture.
+		// It was refused after the 202, and may be submitted anew: this task still never has an image.
 		harness.gateway.settings.failTask = ({ prompt }) =>
 			prompt.includes('fog') ? { httpStatus: 429, message: 'too many images' } : undefined;
 		harness.gateway.settings.storageIntercept = () => ({ kind: 'reply', status: 500 });

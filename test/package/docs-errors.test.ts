@@ -1,12 +1,28 @@
 import path from 'node:path';
+import ts from 'typescript';
+import { adviseOn, type FindingKind, type Place } from '../../nodes/shared/api/errors/evidence';
+import { FINDINGS } from '../../nodes/shared/api/errors/findings';
 import { failureFromFault, MAYBE_EXECUTED_ADVICE } from '../../nodes/shared/api/errors/from-reply';
+import { readErrorFields } from '../../nodes/shared/api/errors/gateway-error';
 import { STATUS_TABLE } from '../../nodes/shared/api/errors/status-table';
+import { fromFault } from '../../nodes/shared/api/images/download-failure';
 import { RETRY_TABLE } from '../../nodes/shared/api/http/retry';
 import { TransportFault, type FaultKind } from '../../nodes/shared/api/http/transport';
 import { filesBelow, project } from './built';
 import { PAGES, read, rows, section, type Row } from './pages';
 
 const ERRORS = 'docs/errors.md';
+
+const FAULT_KINDS: FaultKind[] = [
+	'unreached',
+	'timeout',
+	'lost',
+	'certificate',
+	'clientCertificate',
+	'handshake',
+	'tls',
+	'blocked',
+];
 
 const filesIn = async (folder: string) =>
 	(await filesBelow(path.join(project, folder))).map((file) => `${folder}/${file}`);
@@ -47,18 +63,8 @@ test('each error that a page quotes is found in the sources, apart from what is 
 });
 
 test('each fault of the network is there', () => {
-	const kinds: FaultKind[] = [
-		'unreached',
-		'timeout',
-		'lost',
-		'certificate',
-		'clientCertificate',
-		'handshake',
-		'tls',
-		'blocked',
-	];
 	const said = rows(section(ERRORS, 'Network')).map((row) => row['The error says']);
-	for (const kind of kinds) {
+	for (const kind of FAULT_KINDS) {
 		const failure = failureFromFault(new TransportFault(kind), 'Timeout');
 		expect(said).toContain(failure.toError({ advice: '', retryable: false }).message);
 	}
@@ -81,5 +87,87 @@ test('the README has the retry table, row by row', () => {
 					'Image → Generate, Edit': words[image],
 				}) as Row,
 		),
+	);
+});
+
+const PLACES: Place[] = ['modelList', 'response', 'imageSubmit', 'taskPoll', 'failedTask'];
+const STATUSES = [400, 401, 403, 404, 429, 500, 503];
+
+/** What the nodes make of a code (`like_this`) or of words ("like this") of a page. */
+function findingsOf(example: string) {
+	const text = example.slice(1, -1);
+	const said = example.startsWith('`')
+		? { code: text }
+		: (readErrorFields({ error: { message: text } }) as { message?: string });
+	return PLACES.flatMap((place) => STATUSES.map((status) => adviseOn({ ...said, status, place })));
+}
+
+test('each reason that the nodes tell apart is there, with codes or words that they know', () => {
+	const told = new Set<FindingKind>();
+	for (const row of rows(section(ERRORS, "The gateway's reasons"))) {
+		for (const [example] of (row['Codes and words, such as'] ?? '').matchAll(/`[^`]+`|"[^"]+"/g)) {
+			const found = findingsOf(example).filter(({ kind }) => kind !== undefined);
+			const kinds = [...new Set(found.map(({ kind }) => kind!))];
+			expect([row.Reason, example, kinds]).toEqual([row.Reason, example, [expect.anything()]]);
+			told.add(kinds[0]!);
+		}
+	}
+	expect([...told].sort()).toEqual(
+		[...new Set<FindingKind>([...FINDINGS.map(({ kind }) => kind), 'providerKey'])].sort(),
+	);
+});
+
+test('each reason with a title of its own is there by that title', () => {
+	const titles = FINDINGS.flatMap(({ title }) => title ?? []);
+	const reasons = rows(section(ERRORS, "The gateway's reasons")).map((row) => row.Reason);
+	const statuses = Object.values(STATUS_TABLE).map(({ title }) => title);
+	expect(titles.filter((title) => ![...reasons, ...statuses].includes(title))).toEqual([]);
+});
+
+/** Errors whose first line names the field: "Your own fields". */
+const OWN_FIELDS = ['ValidationError', 'NodeOperationError'];
+
+/** The first texts that a file hands to the constructors of errors. */
+function errorTexts(file: string): string[] {
+	const source = ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
+	const texts: string[] = [];
+	const visit = (node: ts.Node) => {
+		if (ts.isNewExpression(node) && node.arguments?.[0]) {
+			const name = node.expression.getText();
+			const isError = /(Error|Failure)$/.test(name) && !OWN_FIELDS.includes(name);
+			if (isError) texts.push(telling(literalsOf(node.arguments[0])));
+		}
+		node.forEachChild(visit);
+	};
+	visit(source);
+	return texts;
+}
+
+/** The fixed parts of a text. */
+function literalsOf(node: ts.Node): string[] {
+	if (ts.isStringLiteralLike(node)) return [node.text];
+	if (!ts.isTemplateExpression(node)) return [];
+	return [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)];
+}
+
+/** What a reader finds an error by: the first three words or more without a gap, else the longest. */
+function telling(literals: string[]): string {
+	const pieces = literals.flatMap((text) => text.split(/[.:()]/)).map((text) => text.trim());
+	const isPhrase = (text: string) => text.split(' ').length > 2;
+	return pieces.find(isPhrase) ?? pieces.sort((a, b) => b.length - a.length)[0] ?? '';
+}
+
+test('each error that the nodes make is there', async () => {
+	const files = (await filesIn('nodes')).filter((file) => file.endsWith('.ts'));
+	const told = files.flatMap(errorTexts).filter((text) => /\w{3,}/.test(text));
+	expect(told.length).toBeGreaterThan(20);
+	const page = read(ERRORS);
+	expect(told.filter((text) => !page.includes(text))).toEqual([]);
+});
+
+test('each fault of a download is there', () => {
+	const said = rows(section(ERRORS, 'Downloads')).map((row) => row['The error says']);
+	expect(said).toEqual(
+		expect.arrayContaining(FAULT_KINDS.map((kind) => fromFault(new TransportFault(kind)).message)),
 	);
 });

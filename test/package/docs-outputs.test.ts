@@ -106,7 +106,7 @@ const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 			.map((row) => ({ role: row.Role!.toLowerCase(), type: 'text', text: row.Prompt }));
 		expect(message).toHaveLength(4);
 		await expectResponse({ inputType: 'messages', messages: { message } }, conversation);
-		const seen = [{ role: 'user', type: 'image', text: 'What is in this picture?' }];
+		const seen = [{ role: 'user', type: 'image', text: 'What is in this image?' }];
 		const given = { inputType: 'messages', messages: { message: seen } };
 		await expectResponse(given, picture, (await harness.image(generateImage())).items);
 	},

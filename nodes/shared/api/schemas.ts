@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidResponseError } from './errors/errors';
 import { sanitizeForMessage } from './errors/sanitize';
 import { unusableReply } from './errors/from-reply';

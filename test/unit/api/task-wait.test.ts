@@ -82,6 +82,12 @@ describe('Waiting for a task', () => {
 	});
 });
 
+test('a look that fails ends the waiting, and its advice names the task once', async () => {
+	const { error } = await fail([processing(), reply(500), reply(500)], waiting());
+	expect(error.details.taskId).toBe('task_1');
+	expect(error.details.advice.match(/was accepted/g)).toHaveLength(1);
+});
+
 describe('Waiting ends in time', () => {
 	const EXPIRED = 'The image task is about to expire and is not done';
 	const LATE = 'The image was not done within Max Wait';

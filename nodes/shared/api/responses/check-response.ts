@@ -49,7 +49,10 @@ function failedResponse(
 	const text = (value: unknown) => sanitizeField(client.redact, value);
 	const code = text(error.code);
 	const message = quoteMessage(client.redact, error.message) ?? 'the gateway gave no reason';
-	const title = `The model’s response ${response.status === 'failed' ? 'failed' : 'was cancelled'}`;
+	const title =
+		response.status === 'failed'
+			? 'The model’s response failed'
+			: 'The model’s response was cancelled';
 	return new InvalidResponseError(describeError({ title, code, message }), {
 		advice:
 			'The request was executed and may have been charged. Fix what the reason names before you send it again.',

@@ -142,7 +142,7 @@ const toolDescriptionField = (toolDescription: string): INodeProperties => ({
 	displayName: 'Tool Description',
 	name: 'toolDescription',
 	type: 'string',
-	typeOptions: { rows: 3 },
+	typeOptions: { rows: 5 },
 	required: true,
 	default: toolDescription,
 	description: 'What the agent’s model reads about this tool, to know when to call it',
