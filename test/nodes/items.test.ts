@@ -245,7 +245,7 @@ describe('After a failure that ends the node', () => {
 		expect(error.message.split('\n')).toHaveLength(1);
 		expect(accepted.filter((id) => error.message.includes(id))).toEqual([]);
 		expect(error.description?.split('<br>\n').slice(1)).toEqual([
-			'These image tasks were accepted and may be charged. Do not submit them again: fetch each with Task → Wait.',
+			'Image tasks of other items were accepted and may be charged. Do not submit them again: fetch each with Task → Wait.',
 			...accepted.map((id, item) => `Item ${item}: ${id}`),
 		]);
 		expect(error.context.acceptedTasks).toEqual(

@@ -25,7 +25,7 @@ export function withTask(error: unknown, taskId: string): unknown {
 	if (!(error instanceof ModelAccessError)) return error;
 	const told = error instanceof TaskError || error instanceof CanceledError;
 	if (told || error.details.taskId !== undefined) return error.withTaskId(taskId);
-	return error.with({ taskId, advice: formatAdvice([ACCEPTED_ADVICE, error.details.advice]) });
+	return error.with({ taskId, advice: formatAdvice([error.details.advice, ACCEPTED_ADVICE]) });
 }
 
 const FETCH_IT = 'Do not submit it again: fetch it with Task → Wait and its task ID.';
