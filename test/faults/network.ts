@@ -189,7 +189,7 @@ const STREAMS: Record<string, Outcome> = {
 	'a stream that ends in the middle of its last event': 'right',
 	'a stream that says it failed': broken(FAILED, [], { ...ON_FIRE, type: 'server_error' }),
 	'a stream with an error event': broken(FAILED, [], ON_FIRE),
-	'JSON in place of a stream': 'right',
+	'JSON instead of a stream': 'right',
 	'a stream with garbage between its events': 'right',
 	'a stream that is sent twice': 'right',
 	'a stream in pieces of one byte': 'right',

@@ -19,7 +19,7 @@ function readId(value: unknown): string | undefined {
 /** Fields in which gateways put the ID alone: `{ "code": 0, "data": "…" }`. */
 const PLAIN = ['data', 'task', 'result'];
 
-/** The ID of a task where a reply holds a text in place of the task. */
+/** The ID of a task where a reply holds a text instead of the task. */
 export function readPlainTaskId(body: Fields): string | undefined {
 	return PLAIN.map((name) => body[name]).find(looksLikeTaskId);
 }
