@@ -62,7 +62,7 @@ export function parseReply(client: Client, kind: RequestKind, reply: GatewayRepl
 		httpStatus: reply.status,
 		...ids,
 		// It may be what a model wrote, which was paid for.
-		...(kind === 'response' && body.kind === 'text' && { partialText: reply.body }),
+		...(kind === 'response' && body.kind === 'text' && { partialText: client.redact(reply.body) }),
 	});
 }
 
