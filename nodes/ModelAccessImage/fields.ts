@@ -215,6 +215,8 @@ export const waitField = {
 /** What a submit needs beside what is submitted. */
 export interface SubmitSettings {
 	wait: WaitSettings;
+	/** Whether the output is simplified, with and without images. */
+	simplify: boolean;
 	/** Undefined if the node does not wait for the images. */
 	files?: FileSettings;
 }
@@ -227,6 +229,7 @@ export function readSubmitSettings(item: ItemScope): SubmitSettings {
 	const waits = booleanParameter(item.parameter(waitField.name), waitField);
 	return {
 		wait: readWaitSettings(item),
+		simplify: readSimplify(item),
 		files: waits ? readFileSettings(item) : undefined,
 	};
 }

@@ -3,7 +3,8 @@ import { ModelAccessError, FailedTaskError } from '../shared/api/errors/errors';
 import type { ImageRequest } from '../shared/api/images/image-request';
 import { Refusals } from '../shared/api/images/refusals';
 import { submitImageTask, type SubmitKind } from '../shared/api/images/submit-task';
-import type { PollResult } from '../shared/api/images/task';
+import { readTask, type PollResult } from '../shared/api/images/task';
+import type { ImageOrigin } from '../shared/api/images/task-images';
 import { findDifferences } from '../shared/api/images/differences';
 import { downloadImages } from './download';
 import type { SubmitSettings } from './fields';
@@ -33,30 +34,41 @@ interface SubmittedTask extends AwaitedTask {
  */
 export async function submitAndDeliver(
 	scope: ImageScope,
-	{ wait, files }: SubmitSettings,
+	{ wait, simplify, files }: SubmitSettings,
 	submission: Submission,
 ): Promise<INodeExecutionData[]> {
+	const { model, prompt } = submission.request;
 	const submit = async (refusals: Refusals) => await submitOnce(scope, refusals, submission);
 	if (!files) {
 		const { taskId, accepted, first } = await untilNotRefused(scope, submit);
 		scope.client.slot.onSucceeded();
 		if (first) scope.onPoll(taskId, first);
-		return [{ json: accepted }];
+		return [{ json: acceptedOutput(accepted, { taskId, model, prompt }, simplify) }];
 	}
-	const { model, prompt } = submission.request;
 	try {
 		const ended = await untilNotRefused(scope, async (refusals) => {
 			return await waitForTask(scope, await submit(refusals), wait);
 		});
 		const { seen, taskId, isDone } = ended;
 		const origin = { taskId, model, prompt };
-		if (!isDone) return [{ json: taskOutput(seen, origin, files.simplify) }];
+		if (!isDone) return [{ json: taskOutput(seen, origin, simplify) }];
 		const output = await downloadImages(scope, seen, origin, files);
 		hintAtDifferences(scope, submission.request, seen, output);
 		return output;
 	} catch (error) {
 		throw notToRepeat(await explained(scope, submission.request, error));
 	}
+}
+
+/** The output of a task that the node does not wait for, also of one that an earlier try submitted. */
+function acceptedOutput(accepted: IDataObject, origin: ImageOrigin, simplify: boolean) {
+	const { retry_after: retryAfter } = accepted;
+	const seen = {
+		json: accepted,
+		task: readTask(accepted),
+		retryAfter: typeof retryAfter === 'number' ? retryAfter : undefined,
+	};
+	return taskOutput(seen, origin, simplify);
 }
 
 /** Repeats what the gateway refuses, until the queue or a limit ends it. */

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/api/errors/errors';
 import type { PollResult } from '../shared/api/images/task';
-import { simplifyTask, type ImageOrigin } from '../shared/api/images/task-images';
+import { simplifyTask, type ImageOrigin, type SeenTask } from '../shared/api/images/task-images';
 import { waitForImageTask } from '../shared/api/images/wait-for-task';
 import type { WaitSettings } from './fields';
 import type { ImageScope } from './scope';
@@ -10,7 +10,7 @@ import type { ImageScope } from './scope';
  * The output of a task without images, and when to look again.
  * @param simplify whether it has the fields of images; else it is the gateway's body
  */
-export function taskOutput(seen: PollResult, origin: ImageOrigin, simplify: boolean): IDataObject {
+export function taskOutput(seen: SeenTask, origin: ImageOrigin, simplify: boolean): IDataObject {
 	if (simplify) return simplifyTask(seen, origin) as IDataObject;
 	const { json, retryAfter } = seen;
 	return {

@@ -94,10 +94,7 @@ const extraBody = extraBodyOption('{ "style": "vivid" }');
 const NOT_WAITING = { '/waitForCompletion': [false] };
 
 /** The fields behind the prompt, of each operation that submits. */
-export const submitFields: INodeProperties[] = [
-	waitField,
-	{ ...simplifyField, displayOptions: { show: { waitForCompletion: [true] } } },
-];
+export const submitFields: INodeProperties[] = [waitField, simplifyField];
 
 /**
  * The options of each operation that submits.

@@ -69,9 +69,12 @@ export function simplifyImage(
 	};
 }
 
+/** What one reply said about a task, as far as an output needs it. */
+export type SeenTask = Pick<PollResult, 'task' | 'json' | 'retryAfter'>;
+
 /** The output of a task without images: its fields in the form that images have, and its error. */
 export function simplifyTask(
-	{ task, retryAfter }: PollResult,
+	{ task, retryAfter }: SeenTask,
 	{ taskId, model, prompt }: ImageOrigin,
 ): Record<string, unknown> {
 	const { status, expires_at, http_status } = task;

@@ -134,6 +134,12 @@ export function findTask(
 	return undefined;
 }
 
+/** The task in a body; one that can't be read is at work. */
+export function readTask(body: Record<string, unknown>): ImageTask {
+	const checked = imageTaskSchema.safeParse(body);
+	return checked.success ? checked.data : { status: 'processing' };
+}
+
 /** Whether an object is a task with a status. */
 export function isTask(value: Record<string, unknown>): boolean {
 	return imageTaskSchema.safeParse(value).success;

@@ -11,8 +11,6 @@ export const simplifyField = {
 } satisfies INodeProperties;
 
 /** @throws {ValidationError} it is neither true nor false */
-export function readSimplify({ context, index }: Pick<ItemScope, 'context' | 'index'>): boolean {
-	// n8n knows no value of a field that the panel does not show.
-	const { name, default: whenHidden } = simplifyField;
-	return booleanParameter(context.getNodeParameter(name, index, whenHidden), simplifyField);
+export function readSimplify({ parameter }: Pick<ItemScope, 'parameter'>): boolean {
+	return booleanParameter(parameter(simplifyField.name), simplifyField);
 }
