@@ -181,6 +181,42 @@ export const LIMIT_FAULTS: NamedFault[] = [
 	refusedInLine('a bill in a stream', 'billing_error', 'Insufficient account balance'),
 ];
 
+/**
+ * A refusal as LiteLLM passes it on: its message quotes the provider's error as JSON, and its own
+ * code is the status. A stream has status 200, and the error in its first event.
+ */
+const quoting = (name: string, status: number, type: string, provider: JsonObject): NamedFault => ({
+	name,
+	stage: 'before',
+	make: ({ record, route }) => {
+		const message = `litellm.APIError: OpenAIException - ${JSON.stringify({ error: provider })}`;
+		const body = { error: { message, type, param: null, code: String(status) } };
+		const { stream } = ('body' in record ? (record.body ?? {}) : {}) as JsonObject;
+		if (route !== 'responses' || stream !== true) return { kind: 'reply', status, body };
+		const headers = { 'Content-Type': 'text/event-stream' };
+		return { kind: 'reply', status: 200, headers, body: `data: ${JSON.stringify(body)}\n\n` };
+	},
+});
+
+/** Errors whose message quotes the error of a provider. */
+export const QUOTED_FAULTS: NamedFault[] = [
+	quoting('a quoted limit', 429, 'throttling_error', {
+		type: 'rate_limit_error',
+		code: 'rate_limit_exceeded',
+		message: 'Rate limit reached for requests',
+	}),
+	quoting('a quoted quota', 429, 'throttling_error', {
+		type: 'insufficient_quota',
+		code: 'insufficient_quota',
+		message: 'You exceeded your current quota',
+	}),
+	quoting('a quoted wrong key', 401, 'authentication_error', {
+		type: 'invalid_request_error',
+		code: 'invalid_api_key',
+		message: 'Incorrect API key provided',
+	}),
+];
+
 function omit(object: JsonObject, names: string[]): JsonObject {
 	return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }

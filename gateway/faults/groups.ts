@@ -1,5 +1,5 @@
 import { ANSWER_FAULTS, ERROR_ANSWER_FAULTS, EXTRA_FAULTS } from './answers';
-import { ANSWER_FORM_FAULTS, LIMIT_FAULTS, STREAM_FORM_FAULTS } from './forms';
+import { ANSWER_FORM_FAULTS, LIMIT_FAULTS, QUOTED_FAULTS, STREAM_FORM_FAULTS } from './forms';
 import type { NamedFault } from './named';
 import {
 	CONTRACT_STATUSES,
@@ -39,6 +39,7 @@ export const FAULT_GROUPS: Record<string, readonly NamedFault[]> = {
 	'Answers in another form': ANSWER_FORM_FAULTS,
 	'Streams in another form': STREAM_FORM_FAULTS,
 	'Limits in a stream': LIMIT_FAULTS,
+	'Errors that quote a provider’s': QUOTED_FAULTS,
 };
 
 /** The fault of this name, if the catalogue has one. */

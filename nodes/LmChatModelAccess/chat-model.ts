@@ -38,7 +38,7 @@ export interface ChatModelSettings {
 	/** Makes a client for one request, which ends when the signal is aborted. */
 	client(cancel: AbortSignal): Client;
 	/** Called with each answer, and the request as it was sent. */
-	onAnswer?(created: CreatedResponse, body: Record<string, unknown>): void;
+	onAnswer?(created: CreatedResponse, body: Record<string, unknown>): Promise<void>;
 	/** Turns any error into n8n's. */
 	toError(error: unknown): unknown;
 }
@@ -178,7 +178,7 @@ export class ModelAccessChatModel implements ChatModel<CallConfig> {
 			const { created, sent, refused } = wantsContent(messages)
 				? await sendForContent(body, sendOnce)
 				: { created: await sendOnce(body), sent: body, refused: false };
-			settings.onAnswer?.(created, sent);
+			await settings.onAnswer?.(created, sent);
 			const content = fromResponse(created);
 			return { created, content: refused ? markRefused(content) : content };
 		} catch (error) {

@@ -33,7 +33,7 @@ export function hintAtAnswer(
 }
 
 /** Shows a hint once an execution. */
-function showOnce(context: ISupplyDataFunctions, what: string, message: string) {
+export function showOnce(context: ISupplyDataFunctions, what: string, message: string) {
 	// n8n's types lack it for a sub-node, its contexts have it.
 	const kept = (context as unknown as IExecuteFunctions).getContext('node');
 	const shown = (kept[SHOWN] ?? []) as string[];

@@ -14,6 +14,7 @@ import { nodeError } from '../shared/n8n/errors';
 import { ModelAccessChatModel, type ChatModelSettings } from './chat-model';
 import { properties, readParameters } from './fields';
 import { hintAtAnswer } from './hints';
+import { keepImages } from './images';
 import { repairAdapter } from './langchain-adapter';
 import type { LangChainModel } from './langchain-model';
 import { loadSdk } from './sdk';
@@ -58,7 +59,10 @@ async function createSettings(
 				onRetry: ({ reason, waitMs, attempt }) =>
 					context.logger.debug(`${reason}; sending again in ${waitMs} ms (retry ${attempt})`),
 			}),
-		onAnswer: (created, body) => hintAtAnswer(context, created, body),
+		onAnswer: async (created, body) => {
+			hintAtAnswer(context, created, body);
+			await keepImages(context, created);
+		},
 		toError: (error) => subNodeError(context, error, itemIndex, connection.redact),
 	};
 }

@@ -264,7 +264,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 			await until('the fields are there, once', async () => {
 				return (await editor.fieldNames(names)).join() === shown.join();
 			});
-			await browser.picture('tool');
+			await browser.picture('image-tool');
 			expect(await editor.offered(0)).not.toContain('File Name');
 			expect(await editor.offered(1)).not.toContain('Download Images');
 			await editor.closeNode();

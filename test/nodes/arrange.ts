@@ -11,6 +11,7 @@ import { getAll } from '../../nodes/ModelAccess/actions/model/getAll.operation';
 import { create } from '../../nodes/ModelAccess/actions/response/create.operation';
 import { generate } from '../../nodes/ModelAccessImage/actions/image/generate.operation';
 import { get } from '../../nodes/ModelAccessImage/actions/task/get.operation';
+import { wait } from '../../nodes/ModelAccessImage/actions/task/wait.operation';
 import { ModelAccess, resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
 import {
 	ModelAccessImage,
@@ -256,10 +257,8 @@ export const getTask = (taskId: string, given: IDataObject = {}): IDataObject =>
 	placeOptions(get.properties, { resource: 'task', operation: 'get', taskId, ...given });
 
 /** Parameters of Task → Wait. */
-export const waitForTask = (taskId: string, given: IDataObject = {}): IDataObject => ({
-	...getTask(taskId, given),
-	operation: 'wait',
-});
+export const waitForTask = (taskId: string, given: IDataObject = {}): IDataObject =>
+	placeOptions(wait.properties, { resource: 'task', operation: 'wait', taskId, ...given });
 
 /** Input items with these JSON values. */
 export const itemsOf = (...values: IDataObject[]): INodeExecutionData[] =>

@@ -96,6 +96,27 @@ describe('Response → Create', () => {
 		expect(harness.gateway.count()).toBe(1);
 	});
 
+	test.each([false, true])(
+		'reads the error of a provider that the gateway quotes (streamed: %s)',
+		async (stream) => {
+			happen(harness, 'a quoted limit', 2);
+			const { items } = await harness.text(createResponse({ ...ASKED.text, stream }));
+			expect(items).toMatchObject([{ json: text }]);
+			expect(harness.gateway.count()).toBe(3);
+			happen(harness, 'a quoted quota');
+			const error = shown(await harness.textError(createResponse({ ...ASKED.text, stream })));
+			expect(error.message).toMatch(/^A quota or budget is used up \(HTTP 429, insufficient_quota/);
+			expect(harness.gateway.count()).toBe(4);
+		},
+	);
+
+	test('tells the key that a provider refused from the credential’s', async () => {
+		happen(harness, 'a quoted wrong key');
+		const error = shown(await harness.textError(createResponse(ASKED.text)));
+		expect(error.message).toMatch(/^The model’s provider did not accept the gateway’s own API key/);
+		expect(harness.gateway.count()).toBe(1);
+	});
+
 	test('reads the unfinished answers and the limits of the recorded gateway', async () => {
 		const { settings } = harness.gateway;
 		Object.assign(settings, { unfinishedAsEvents: true, limitsInStreams: true });

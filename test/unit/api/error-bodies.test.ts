@@ -10,6 +10,10 @@ test.each(
 		{"type":"error","error":{"type":"x"},"request_id":"r"}; {"success":false,"data":null}
 		{"success":false,"message":"no"}; {"code":"API_KEY_EXPIRED","message":"已过期"}
 		{"code":1001,"message":"no","data":null}; {"code":401,"message":"no"}
+		{"code":500,"msg":"no"}; {"status_code":429,"message":"no"}; {"errcode":40001,"errmsg":"no"}
+		{"success":false,"msg":"no"}; {"ok":false,"message":"no"}; {"errors":[{"message":"no"}]}
+		{"detail":"no"}; {"detail":[{"loc":["body"],"msg":"no"}]}; [{"error":{"code":429}}]
+		{"type":"about:blank","title":"Too Many Requests","status":429,"detail":"no"}
 		{"status":"error","message":"no"}; {"status":"FAILED","message":"no","id":null}
 	`),
 )('%s is an error in place of an answer', (body) => {
@@ -23,10 +27,11 @@ test.each(
 		{"task_id":"t","status":"failed","http_status":400,"error":{"message":"no"}}
 		{"id":7,"status":"failed","error":"no","code":400,"message":"no"}
 		{"status":"completed","result":{"error":"no"}}; {"image_url":"https://x","error":"no"}
-		{"object":"list","data":[{"id":"m"}]}; {"object":"list","data":[]}; [{"error":"no"}]; []
+		{"object":"list","data":[{"id":"m"}]}; {"object":"list","data":[]}; []; [{"error":"no"},{"error":"no"}]
 		{"code":0,"message":"ok","data":{"task_id":"t"}}; {"code":0,"message":"well"}
 		{"code":200,"message":"well"}; {"code":"SUCCESS","message":"well"}; {"code":"ok","message":"x"}
 		{"success":true,"message":"ok"}; {"message":"hello","status":"ok"}; {"code":"x"}
+		{"code":0,"msg":"well"}; {"title":"well"}; {"ok":true,"msg":"well"}; {"errors":[]}
 		{"code":null,"message":"x"}; {"code":400,"message":""}; {"choices":[{}],"error":"no"}
 		{"error":{}}; {"error":""}; {"error":false}; {"error":null}; {}; "error"; null; 7
 	`),

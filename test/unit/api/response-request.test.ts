@@ -71,17 +71,13 @@ describe('a response', () => {
 		}
 	});
 
-	test.each([
-		['output', { output: undefined }, 'field "output": Required', undefined],
-		['an item’s type', { output: [text('a'), { role: 'x' }] }, 'field "output[1].type"', 'a'],
-		['a status that is one', { status: 7 }, 'field "status"', 'Hello to you'],
-	])('without %s is an error that names it', async (_, more, names, partialText) => {
-		const { error } = await fail([reply(200, { ...OK, ...more })], creating);
+	test('without output is an error that names it', async () => {
+		const { error } = await fail([reply(200, { ...OK, output: undefined })], creating);
 		expect(error).toBeInstanceOf(InvalidResponseError);
-		expect(error.message).toContain(`The gateway’s response is not as expected: ${names}`);
+		const names = 'The gateway’s response is not as expected: field "output": Required';
+		expect(error.message).toContain(names);
 		expect(error.details.advice).toContain('may have been executed and charged');
 		expect(error.details.retryable).toBe(false);
-		expect(error.details.partialText).toBe(partialText);
 	});
 
 	const NO_REASON = 'the gateway gave no reason';

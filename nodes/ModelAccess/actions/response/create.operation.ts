@@ -27,12 +27,17 @@ import {
 	idleTimeoutOption,
 	readResponseBounds,
 } from '../../../shared/n8n/fields/response-options';
+import { getAnswerImages } from '../../../shared/n8n/answer-images';
+import { outputFileOption } from '../../../shared/n8n/fields/output-file';
 import { addTokenUsage } from '../../../shared/n8n/token-usage';
 import { messageRows, readMessages } from './message-rows';
-import { getAnswerImages, imagesFieldOption } from './answer-images';
 import { advancedBodyOptions, bodyOptions, instructions, readBodyFields } from './request-options';
 
 const INPUT_FIELD = 'Input (JSON)';
+
+const imagesFieldOption = outputFileOption(
+	'The name of the output binary field for an image that the model generates; more get _1, _2, …',
+);
 
 const streamField = {
 	displayName: 'Stream',
@@ -168,7 +173,7 @@ async function delivered(
 		const json = simplify ? simplifyResponse(created, body) : created.json;
 		// Before its images are stored, which may fail: the next try must not pay again.
 		item.work.save({ kind: 'answer', json: created.json as IDataObject, ...pickIds(created) });
-		const binary = await getAnswerImages(item, created, imagesField);
+		const binary = await getAnswerImages(item.context.helpers, created, imagesField);
 		return [{ json: json as IDataObject, ...(binary && { binary }) }];
 	} catch (error) {
 		throw adviseOnFormat(undelivered(error, created));

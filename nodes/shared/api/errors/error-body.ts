@@ -1,5 +1,6 @@
 import { asRecord } from '../http/json';
 import { readNamedTaskId } from '../images/read-task-id';
+import { readCode, readMessage, unlist } from './gateway-error';
 
 /** Codes that gateways put beside a message where nothing went wrong. */
 const ALL_IS_WELL = /^(0|2\d\d|ok|success|succeeded|accepted|submitted|created)$/i;
@@ -9,18 +10,25 @@ const CONTENT = ['image_url', 'output', 'output_text', 'choices', 'result', 'dat
 
 /**
  * Whether the body of a success reply is an error and nothing else: `{ error }`,
- * `{ success: false, message }`, `{ code, message }`, `{ status: "error", message }`. Gateways send
+ * `{ success: false, message }`, `{ code, message }`, `{ status: "error", message }`, `{ detail }`. They send
  * them where the status was sent before the error was known.
  */
 export function isErrorBody(body: unknown): boolean {
-	const fields = asRecord(body);
-	if (Array.isArray(body) || CONTENT.some((name) => hasContent(fields[name]))) return false;
+	const given = unlist(body);
+	const fields = asRecord(given);
+	if (Array.isArray(given) || CONTENT.some((name) => hasContent(fields[name]))) return false;
 	if (isTaskOrAnswer(fields) || readNamedTaskId(fields) !== undefined) return false;
-	const { error, success, status, code, message } = fields;
-	if (hasContent(error) || success === false) return true;
+	const { error, errors, success, ok } = fields;
+	return hasContent(error) || hasContent(errors) || [success, ok].includes(false) || tells(fields);
+}
+
+/** Whether fields tell of an error by a code or a status, and what they say. */
+function tells(fields: Record<string, unknown>): boolean {
+	const message = readMessage(fields);
 	if (typeof message !== 'string' || message === '') return false;
+	const code = readCode(fields);
 	if (code !== undefined && code !== null) return !ALL_IS_WELL.test(String(code));
-	return /^(error|fail(ed|ure)?)$/i.test(String(status));
+	return hasContent(fields.detail) || /^(error|fail(ed|ure)?)$/i.test(String(fields.status));
 }
 
 const isTaskOrAnswer = ({ id, status }: Record<string, unknown>) =>

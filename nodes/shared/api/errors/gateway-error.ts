@@ -1,5 +1,7 @@
 import { asRecord, parseJson } from '../http/json';
 
+type Fields = Record<string, unknown>;
+
 /** What an error of a gateway says, as it came. */
 export interface ErrorFields {
 	type?: unknown;
@@ -14,7 +16,9 @@ export interface ErrorFields {
  * quotes an error of the gateway's provider, as LiteLLM's messages do, code and type are those.
  */
 export function readErrorFields(body: unknown): ErrorFields {
-	const { type, code, message } = innermostError(body);
+	const error = innermostError(body);
+	const { type } = error;
+	const [code, message] = [readCode(error), readMessage(error)];
 	const quoted = quotedError(code, message);
 	const isPassedOn = quoted !== undefined || isProviderRefusal(message);
 	return {
@@ -24,12 +28,43 @@ export function readErrorFields(body: unknown): ErrorFields {
 	};
 }
 
+/** The names that gateways have for the message of an error; the first that has a value counts. */
+const MESSAGES = ['message', 'msg', 'detail', 'errmsg', 'error_message', 'errors', 'title'];
+
+/** The same for its code. */
+const CODES = ['code', 'status_code', 'statusCode', 'errcode', 'error_code'];
+
+const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
+
+const firstGiven = (fields: Fields, names: string[]): unknown =>
+	names.map((name) => fields[name]).find(isGiven);
+
+/** What an error says; of a list, what each of them says. */
+export function readMessage(error: Fields): unknown {
+	const given = firstGiven(error, MESSAGES);
+	if (!Array.isArray(given)) return given;
+	const texts = given.map((one: unknown) =>
+		typeof one === 'string' ? one : readMessage(asRecord(one)),
+	);
+	return texts.filter((text) => typeof text === 'string').join('; ');
+}
+
+/** The code of an error, else the status that it names as a number. */
+export function readCode(error: Fields): unknown {
+	const code = firstGiven(error, CODES);
+	return isGiven(code) || typeof error.status !== 'number' ? code : error.status;
+}
+
 /** How deep an error object may be wrapped into others. */
 const DEEPEST_ERROR = 3;
 
+/** The one entry of a list, in which some gateways wrap an error. */
+export const unlist = (body: unknown): unknown =>
+	Array.isArray(body) && body.length === 1 ? (body as unknown[])[0] : body;
+
 /** An error that is a text is the message of the object around it. */
 function innermostError(body: unknown): Record<string, unknown> {
-	let error: unknown = body;
+	let error: unknown = unlist(body);
 	for (let depth = 0; depth < DEEPEST_ERROR; depth++) {
 		const { error: inner, ...around } = asRecord(error);
 		if (inner === undefined || inner === null) break;

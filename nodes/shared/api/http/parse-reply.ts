@@ -14,7 +14,7 @@ export type Body =
 	/** JSON that holds an answer, or at least no error. */
 	| { kind: 'json'; json: unknown }
 	/** JSON that is an error and nothing else. */
-	| { kind: 'error' }
+	| { kind: 'error'; json: unknown; text: string }
 	/** The text of an event stream. */
 	| { kind: 'events' }
 	| { kind: 'html' | 'nothing' | 'text' };
@@ -28,15 +28,23 @@ const EVENTS = /^\s*(:|(event|data|id|retry):)/;
  */
 export const beginsLikeEvents = (text: string) => EVENTS.test(text);
 
+/** A text without the comments of an event stream in front, which keep a connection alive. */
+export const withoutComments = (text: string) =>
+	text.replace(/^\s*:[^\r\n]*(?:[\r\n]+\s*(?::[^\r\n]*|$))*/, '').trimStart();
+
 /**
  * Recognizes what arrived with 2xx: the one place that does, for every request.
  * @see contract, "Errors" 5
  */
 export function recognizeBody(reply: GatewayReply): Body {
-	const json = parseJson(reply.body);
-	if (json !== undefined) return isErrorBody(json) ? { kind: 'error' } : { kind: 'json', json };
-	if (beginsLikeEvents(reply.body)) return { kind: 'events' };
-	if (isHtml(reply)) return { kind: 'html' };
+	const text = withoutComments(reply.body);
+	const json = parseJson(text);
+	if (json !== undefined) {
+		return isErrorBody(json) ? { kind: 'error', json, text } : { kind: 'json', json };
+	}
+	const isPage = isHtml({ ...reply, headers: {}, body: text });
+	if (!isPage && beginsLikeEvents(reply.body)) return { kind: 'events' };
+	if (isPage || isHtml(reply)) return { kind: 'html' };
 	return { kind: reply.body.trim() === '' ? 'nothing' : 'text' };
 }
 
@@ -48,12 +56,13 @@ export function recognizeBody(reply: GatewayReply): Body {
 export function parseReply(client: Client, kind: RequestKind, reply: GatewayReply): ParsedReply {
 	const ids = getReplyIds(client.redact, reply);
 	const body = recognizeBody(reply);
-	if (body.kind === 'json') return { json: body.json, reply, ...ids };
-	if (body.kind === 'error') return { json: parseJson(reply.body), reply, ...ids };
+	if (body.kind === 'json' || body.kind === 'error') return { json: body.json, reply, ...ids };
 	throw new InvalidResponseError(describeBody(client, reply, body), {
 		...notJsonFacts(kind, body.kind === 'html'),
 		httpStatus: reply.status,
 		...ids,
+		// It may be what a model wrote, which was paid for.
+		...(kind === 'response' && body.kind === 'text' && { partialText: client.redact(reply.body) }),
 	});
 }
 

@@ -3,6 +3,8 @@ import type { CreatedResponse } from './created-response';
 import { getIncompleteReason } from './incomplete';
 import { getSpokenText } from './response-output';
 
+type Fields = Record<string, unknown>;
+
 /** Something about an answer that its reader has to know. */
 export interface AnswerHint {
 	/** What it is about: shown once a run. */
@@ -33,7 +35,20 @@ function describeEmptyAnswer({ response }: CreatedResponse): string | undefined 
 }
 
 function describeInterface({ json }: CreatedResponse): string | undefined {
-	const isChat = isChatCompletion(json) || /^chat\.completion/.test(String(json.object));
-	if (!isChat) return undefined;
-	return 'The gateway answered in the form of the Chat Completions interface. Its text and tool calls were read; other parts of the answer may be missing.';
+	const name = INTERFACES.find(({ answers }) => answers(json))?.name;
+	if (name === undefined) return undefined;
+	return `The gateway answered in the form of ${name}. Its text and tool calls were read; other parts of the answer may be missing.`;
 }
+
+/** Interfaces whose answers are read, with the name that their users know. */
+const INTERFACES: Array<{ name: string; answers(json: Fields): boolean }> = [
+	{
+		name: 'the Chat Completions interface',
+		answers: (json) => isChatCompletion(json) || /^chat\.completion/.test(String(json.object)),
+	},
+	{ name: 'Claude’s Messages interface', answers: ({ type }) => type === 'message' },
+	{
+		name: 'Gemini’s own interface',
+		answers: ({ candidates, object }) => Array.isArray(candidates) || object === 'generateContent',
+	},
+];

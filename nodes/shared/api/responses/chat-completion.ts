@@ -1,51 +1,61 @@
 import { asRecord, omitUndefined } from '../http/json';
+import { toMessage, toReasoning } from './item-forms';
 import type { TextKind } from './streamed-item';
+import { argumentsText } from './tool-arguments';
 
 type Fields = Record<string, unknown>;
 
 /** Whether a document is an answer of the Chat Completions interface. */
 export function isChatCompletion({ object, choices, output }: Fields): boolean {
 	if (Array.isArray(output)) return false;
-	return /^chat\.completion/.test(String(object)) || hasMessage(choices);
+	return /^chat\.completion/.test(String(object)) || hasAnswer(choices);
 }
 
-const hasMessage = (choices: unknown) =>
-	Array.isArray(choices) && typeof asRecord(choices[0]).message === 'object';
+function hasAnswer(choices: unknown): boolean {
+	const { message, text } = asRecord(listOf(choices)[0]);
+	return typeof message === 'object' || typeof text === 'string';
+}
+
+/** Whether an event is a piece of a streamed chat completion, also where it does not say so. */
+export function isChatChunk({ type, object, choices }: Fields): boolean {
+	if (typeof type === 'string') return false;
+	return (
+		object === 'chat.completion.chunk' || typeof asRecord(listOf(choices)[0]).delta === 'object'
+	);
+}
 
 /** An answer of the Chat Completions interface as a response: its first choice. */
 export function fromChatCompletion(body: Fields): Fields {
 	const choice = asRecord(listOf(body.choices)[0]);
-	const {
-		content,
-		refusal,
-		reasoning_content: thoughts,
-		tool_calls: calls,
-	} = asRecord(choice.message);
+	const { message = { content: choice.text } } = choice;
+	const { content, refusal, ...rest } = asRecord(message);
+	const thoughts = readThoughts(rest);
 	const parts = [
-		...(typeof content === 'string' ? [{ type: 'output_text', text: content }] : listOf(content)),
+		...(isText(content) ? [content] : listOf(content)),
 		...(typeof refusal === 'string' ? [{ type: 'refusal', refusal }] : []),
 	];
-	const message = { type: 'message', role: 'assistant', content: parts };
+	const { tool_calls: calls, function_call: call } = rest;
+	const isSaid = parts.length > 0 || listOf(calls).length > 0 || typeof call === 'object';
+	const said = { ...toMessage(parts), tool_calls: calls, function_call: call };
 	return {
 		...body,
 		...readEnd(body, choice),
-		output: [
-			...(isText(thoughts) ? [toReasoning(thoughts)] : []),
-			...(parts.length > 0 ? [message] : []),
-			...listOf(calls).map((call) => toCall(asRecord(call))),
-		],
+		output: [...(isText(thoughts) ? [toReasoning(thoughts)] : []), ...(isSaid ? [said] : [])],
 	};
 }
 
-/** What a chunk of a streamed chat completion says. */
+/** What the model thought, by the names that gateways have for it. */
+const readThoughts = ({ reasoning_content: thoughts, reasoning }: Fields) => thoughts ?? reasoning;
+
+/** What a piece of an answer that is streamed in another interface's form says. */
 export interface ChatChunk {
-	/** Fields of the response; `status` as soon as the chunk is the last of its choice. */
+	/** Fields of the response; `status` as soon as the piece is the last of its choice. */
 	response: Fields;
 	events: ChatEvent[];
 }
 
 /** A piece of a text, or the begin of a call; `item_id` tells the items apart. */
-interface ChatEvent extends Fields {
+export interface ChatEvent extends Fields {
 	kind: TextKind;
 	item_id: string;
 	item?: Fields;
@@ -55,20 +65,15 @@ interface ChatEvent extends Fields {
 /** Reads one chunk: its first choice. */
 export function readChunk(chunk: Fields): ChatChunk {
 	const choice = asRecord(listOf(chunk.choices)[0]);
-	const {
-		content,
-		refusal,
-		reasoning_content: thoughts,
-		tool_calls: calls,
-	} = asRecord(choice.delta);
+	const { content, refusal, tool_calls: calls, ...rest } = asRecord(choice.delta);
 	const piece = (kind: TextKind, delta: unknown): ChatEvent[] =>
 		isText(delta) ? [{ kind, delta, item_id: kind === 'summary_text' ? 'thoughts' : 'text' }] : [];
 	const end = choice.finish_reason ? readEnd(chunk, choice) : readHead(chunk);
-	const { id, model, object } = chunk;
+	const { id, model, object = 'chat.completion.chunk' } = chunk;
 	return {
 		response: omitUndefined({ id, model, object, ...end }),
 		events: [
-			...piece('summary_text', thoughts),
+			...piece('summary_text', readThoughts(rest)),
 			...piece('output_text', content),
 			...piece('refusal', refusal),
 			...listOf(calls).flatMap((call) => readCall(asRecord(call))),
@@ -78,26 +83,13 @@ export function readChunk(chunk: Fields): ChatChunk {
 
 function readCall(call: Fields): ChatEvent[] {
 	const item_id = `call ${String(call.index ?? call.id ?? 0)}`;
-	const { name, arguments: delta } = asRecord(call.function);
-	const begun: ChatEvent = {
-		kind: 'arguments',
-		item_id,
-		item: toCall({ ...call, function: { name } }),
-	};
+	const { name, arguments: given } = asRecord(call.function);
+	const delta = argumentsText(given);
+	const item = omitUndefined({ type: 'function_call', call_id: call.id, name, arguments: '' });
 	return [
-		...(isText(name) ? [begun] : []),
+		...(isText(name) ? [{ kind: 'arguments' as const, item_id, item }] : []),
 		...(isText(delta) ? [{ kind: 'arguments' as const, item_id, delta }] : []),
 	];
-}
-
-const toReasoning = (text: string): Fields => ({
-	type: 'reasoning',
-	summary: [{ type: 'summary_text', text }],
-});
-
-function toCall({ id, function: called }: Fields): Fields {
-	const { name, arguments: given = '' } = asRecord(called);
-	return omitUndefined({ type: 'function_call', call_id: id, name, arguments: given });
 }
 
 /** Finish reasons by which an answer is cut off, and the response's words for them. */
@@ -106,7 +98,8 @@ const CUT: Record<string, string> = {
 	content_filter: 'content_filter',
 };
 
-function readEnd(body: Fields, { finish_reason: finish }: Fields): Fields {
+function readEnd(body: Fields, { finish_reason: finish, error }: Fields): Fields {
+	if (finish === 'error') return { status: 'failed', error: error ?? null, ...readHead(body) };
 	const reason = CUT[String(finish)];
 	return {
 		status: reason === undefined ? 'completed' : 'incomplete',

@@ -6,7 +6,8 @@ import { asRecord } from '../http/json';
 import type { Client, ParsedReply } from '../http/client';
 import { checkReply, responseSchema, type ModelResponse } from '../schemas';
 import type { CreatedResponse } from './created-response';
-import { normalizeResponse, readSpoken } from './response-forms';
+import { readSpoken } from './item-forms';
+import { normalizeResponse } from './response-forms';
 
 /**
  * Checks an answer that holds a response.
@@ -32,12 +33,16 @@ function checkedResponse(answer: ParsedReply): ModelResponse {
 }
 
 function withReadableText(error: unknown, json: unknown): unknown {
-	const { output } = asRecord(json);
-	const items = Array.isArray(output) ? output.map(asRecord) : [];
-	const text = items.map(readSpoken).join('');
+	const text = getPartialText(json);
 	return error instanceof InvalidResponseError && text !== ''
 		? error.with({ partialText: text })
 		: error;
+}
+
+function getPartialText(json: unknown): string {
+	const { output } = asRecord(json);
+	const items = Array.isArray(output) ? output.map(asRecord) : [];
+	return items.map(readSpoken).join('');
 }
 
 function failedResponse(
@@ -61,5 +66,6 @@ function failedResponse(
 		type: text(error.type),
 		code,
 		...ids,
+		partialText: getPartialText(response) || undefined,
 	});
 }

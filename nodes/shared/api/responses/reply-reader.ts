@@ -3,14 +3,17 @@ import { StreamError, type ErrorDetails } from '../errors/errors';
 import { MAYBE_EXECUTED_ADVICE } from '../errors/from-reply';
 import { readErrorFields } from '../errors/gateway-error';
 import { getReplyIds } from '../errors/reply-ids';
-import { parseReply, beginsLikeEvents, recognizeBody } from '../http/parse-reply';
+import { asRecord } from '../http/json';
+import { parseReply, beginsLikeEvents, recognizeBody, withoutComments } from '../http/parse-reply';
 import { readAhead, withPieces } from '../http/read-ahead';
 import type { Client } from '../http/request';
 import { header, type GatewayReply, type OpenReply } from '../http/transport';
 import { createdResponse } from './check-response';
 import type { CreatedResponse } from './created-response';
 import { readEvents, type StreamEvent } from './event-stream';
-import { ResponseAccumulator, type StreamEnd } from './response-accumulator';
+import { toFailure, type StreamEnd } from './event-fields';
+import { ResponseAccumulator } from './response-accumulator';
+import { normalizeResponse } from './response-forms';
 import { getSpokenText } from './response-output';
 import { failedStream, withReceived } from './stream-errors';
 
@@ -23,9 +26,10 @@ export type OnText = (text: string) => void;
  * @returns a reply whose body is the error; undefined if there is none
  */
 export async function findError(reply: GatewayReply): Promise<GatewayReply | undefined> {
-	const { kind } = recognizeBody(reply);
-	if (kind === 'error') return reply;
-	if (kind !== 'events') return undefined;
+	const body = recognizeBody(reply);
+	if (body.kind === 'error') return { ...reply, body: body.text };
+	if (body.kind === 'json') return failureReply(reply, body.json);
+	if (body.kind !== 'events') return undefined;
 	const accumulator = new ResponseAccumulator();
 	for await (const events of readEvents(textOf(reply.body))) {
 		for (const event of events) {
@@ -102,7 +106,10 @@ export class ReplyReader {
 		if (/^[{<]/.test(head)) return this.fromDocument(await joinText(whole));
 		const end = (await this.readEvents(whole)) ?? this.accumulator.conclude();
 		if (end) return this.fromEnd(end);
-		if (this.before && !this.claimsToStream(head)) return this.fromDocument(this.before.join(''));
+		const document = withoutComments((this.before ?? []).join(''));
+		if (this.before && (/^[{[<]/.test(document) || !this.claimsToStream(head))) {
+			return this.fromDocument(document);
+		}
 		throw new StreamError('The answer ended before it was complete', {
 			advice: MAYBE_EXECUTED_ADVICE.response,
 			retryable: false,
@@ -162,7 +169,9 @@ export class ReplyReader {
 	private fromDocument(body: string): CreatedResponse {
 		const { status, headers, sentId } = this.reply;
 		const reply = { status, headers, sentId, body };
-		if (recognizeBody(reply).kind === 'error') this.error = reply;
+		const recognized = recognizeBody(reply);
+		if (recognized.kind === 'error') this.error = reply;
+		if (recognized.kind === 'json') this.error = failureReply(reply, recognized.json);
 		return this.finish(createdResponse(this.client, parseReply(this.client, 'response', reply)));
 	}
 
@@ -171,6 +180,13 @@ export class ReplyReader {
 		if (!this.hasSpoken) this.speak(getSpokenText(created.response));
 		return created;
 	}
+}
+
+/** The same for a whole response that failed. */
+function failureReply(reply: Pick<OpenReply, 'headers' | 'sentId'>, json: unknown) {
+	const response = asRecord(normalizeResponse(json));
+	if (response.status !== 'failed') return undefined;
+	return errorReply(reply, { hasOutput: false }, toFailure({ response }));
 }
 
 /** Statuses by which a gateway says that it made nothing: a limit, an overload, a bill. */
@@ -182,7 +198,7 @@ const NOTHING_MADE = [402, 403, 404, 429, 503, 529];
  */
 function errorReply(
 	{ headers, sentId }: Pick<OpenReply, 'headers' | 'sentId'>,
-	{ hasOutput }: ResponseAccumulator,
+	{ hasOutput }: Pick<ResponseAccumulator, 'hasOutput'>,
 	end: StreamEnd,
 ): GatewayReply | undefined {
 	if (end.kind !== 'error' || hasOutput || end.hasOutput) return undefined;

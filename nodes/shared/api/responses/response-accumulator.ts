@@ -1,17 +1,14 @@
-import { asRecord, parseJson } from '../http/json';
+import { asRecord, omitUndefined } from '../http/json';
 import { readChunk, type ChatChunk } from './chat-completion';
+import { getKind, readData, readFinal, toError, toFailure, type StreamEnd } from './event-fields';
 import type { StreamEvent } from './event-stream';
 import { STREAM_ENDED } from './incomplete';
-import { readSpoken } from './response-forms';
+import { readSpoken } from './item-forms';
+import { readContentPiece, readMessageEvent } from './other-interfaces';
+import { normalizeResponse } from './response-forms';
 import type { TextKind } from './streamed-item';
 import { StreamedItems } from './streamed-items';
-
-/** How a stream of a response ended. */
-export type StreamEnd =
-	/** `response.completed`, `.done`, `.incomplete`, or `.cancelled`: here is the response. */
-	| { kind: 'response'; response: Fields }
-	/** `response.failed` or `error`: here is what the gateway says, and whether it made something. */
-	| { kind: 'error'; error: Fields; hasOutput?: boolean };
+import { argumentsText } from './tool-arguments';
 
 type Fields = Record<string, unknown>;
 
@@ -39,25 +36,40 @@ export class ResponseAccumulator {
 		['response.output_item.added', (to, fields) => to.items.begin(fields)],
 		['response.output_item.done', (to, fields) => to.items.end(fields)],
 		...textHandlers('response.output_text', 'output_text', 'text'),
+		...textHandlers('response.text', 'output_text', 'text'),
 		...textHandlers('response.refusal', 'refusal', 'refusal'),
 		...textHandlers('response.reasoning_summary_text', 'summary_text', 'text'),
 		...textHandlers('response.reasoning_text', 'reasoning_text', 'text'),
 		...textHandlers('response.function_call_arguments', 'arguments', 'arguments'),
 		...textHandlers('response.custom_tool_call_input', 'input', 'input'),
+		['response.content_part.done', (to, fields) => to.settlePart(fields)],
+		['response.reasoning_summary_part.done', (to, fields) => to.settlePart(fields)],
 		['response.completed', (to, fields) => to.finish(fields, 'completed')],
 		['response.done', (to, fields) => to.finish(fields, 'completed')],
 		['response.incomplete', (to, fields) => to.finish(fields, 'incomplete')],
 		['response.cancelled', (to, fields) => to.finish(fields, 'cancelled')],
 		['response.canceled', (to, fields) => to.finish(fields, 'cancelled')],
 		['response.failed', (_, fields) => toFailure(fields)],
-		['error', (_, { error, ...fields }) => asError({ ...fields, ...readError({ error }) })],
-		['chat.completion.chunk', (to, fields, tell) => to.addChunk(readChunk(fields), tell)],
+		['response.error', (_, fields) => toError(fields)],
+		['error', (_, fields) => toError(fields)],
+		['document', (to, fields) => to.finish({ response: normalizeResponse(fields) }, 'completed')],
+		['chat.completion.chunk', (to, fields, tell) => to.addPiece(readChunk(fields), tell)],
+		['generateContent', (to, fields, tell) => to.addContent(fields, tell)],
+		...['message_start', 'content_block_start', 'content_block_delta', 'message_delta'].map(
+			(name): [string, Handler] => [
+				name,
+				(to, fields, tell) => to.addPiece(readMessageEvent(fields), tell),
+			],
+		),
+		['message_stop', (to) => to.conclude()],
 	]);
 
 	private started: Fields = {};
 	private readonly items = new StreamedItems();
 	/** What the chunks of another interface said, without texts and calls. */
 	private chat?: ChatChunk['response'];
+	/** How many pieces of Gemini's interface came. */
+	private contents = 0;
 
 	/**
 	 * Takes in one event.
@@ -65,24 +77,33 @@ export class ResponseAccumulator {
 	 * @returns how the stream ended, if this was its end
 	 */
 	add(event: StreamEvent, onText: (text: string) => void = () => {}): StreamEnd | undefined {
-		const json = parseJson(event.data);
-		if (typeof json !== 'object' || json === null) return undefined;
-		const fields = json as Fields;
-		const handler = ResponseAccumulator.HANDLERS.get(getKind(event, fields) ?? '');
-		return handler?.(this, fields, onText) ?? undefined;
+		for (const fields of readData(event)) {
+			const handler = ResponseAccumulator.HANDLERS.get(getKind(event, fields) ?? '');
+			const end = handler?.(this, fields, onText);
+			if (end) return end;
+		}
+		return undefined;
 	}
 
 	/** Takes in a piece of a text. */
 	addText(fields: Fields, kind: TextKind, tell: (text: string) => void) {
-		const { delta } = fields;
-		if (typeof delta !== 'string') return;
+		const delta = readDelta(fields, kind);
+		if (delta === undefined) return;
 		this.items.text(fields, kind).add(delta);
 		if (TOLD.includes(kind)) tell(delta);
 	}
 
 	/** Takes in a text as its last event tells it. */
 	settle(fields: Fields, kind: TextKind, whole: unknown) {
-		if (typeof whole === 'string') this.items.text(fields, kind).settle(whole);
+		const text = argumentsText(whole);
+		if (typeof text === 'string') this.items.text(fields, kind).settle(text);
+	}
+
+	/** Takes in a part of an item as its last event tells it. */
+	private settlePart(fields: Fields) {
+		const { type, text, refusal } = asRecord(fields.part);
+		const kind = PART_KINDS.find((known) => known === type);
+		if (kind && (text || refusal)) this.settle(fields, kind, text ?? refusal);
 	}
 
 	/** Whether something of the answer came. */
@@ -117,8 +138,14 @@ export class ResponseAccumulator {
 		this.started = asRecord(fields.response);
 	}
 
-	private addChunk({ response, events }: ChatChunk, tell: (text: string) => void) {
+	private addContent(fields: Fields, tell: (text: string) => void) {
+		this.addPiece(readContentPiece(fields, this.contents++), tell);
+	}
+
+	private addPiece({ response, events }: ChatChunk, tell: (text: string) => void) {
+		const usage = { ...asRecord(this.chat?.usage), ...asRecord(response.usage) };
 		this.chat = { ...this.chat, ...response };
+		if (Object.keys(usage).length > 0) this.chat.usage = usage;
 		for (const event of events) {
 			if (event.item) this.items.begin(event);
 			else this.addText(event, event.kind, tell);
@@ -127,17 +154,35 @@ export class ResponseAccumulator {
 
 	/** The final response wins; what it does not carry, the events before it do. */
 	private finish(fields: Fields, status: string): StreamEnd {
-		const final = asRecord(fields.response);
-		const { status: said } = final;
+		const final = readFinal(fields);
+		const { status: said, usage } = final;
+		if (said === 'failed' && !this.hasOutput) return toFailure({ response: final });
 		const isEnd = typeof said === 'string' && said !== 'in_progress' && status !== 'cancelled';
 		const response = {
 			...this.started,
 			...final,
+			...omitUndefined({ usage: usage ?? this.started.usage }),
 			status: isEnd ? said : status,
 			output: this.items.completeOutput(final.output),
 		};
 		return { kind: 'response', response };
 	}
+}
+
+/** The kinds of parts that have a text. */
+const PART_KINDS: readonly TextKind[] = [
+	'output_text',
+	'refusal',
+	'summary_text',
+	'reasoning_text',
+];
+
+/** The piece of text in an event, which some gateways wrap into an object. */
+function readDelta({ delta, text }: Fields, kind: TextKind): string | undefined {
+	const given = delta ?? text;
+	const isArguments = kind === 'arguments' || kind === 'input';
+	const piece = isArguments ? argumentsText(given) : (asRecord(given).text ?? given);
+	return typeof piece === 'string' ? piece : undefined;
 }
 
 /** The events of a text: its pieces, and its whole. */
@@ -146,27 +191,4 @@ function textHandlers(event: string, kind: TextKind, field: string): Array<[stri
 		[`${event}.delta`, (to, fields, tell) => to.addText(fields, kind, tell)],
 		[`${event}.done`, (to, fields) => to.settle(fields, kind, fields[field])],
 	];
-}
-
-/** By the JSON's `type`, or the event's name; an error also where only the name or a field says so. */
-function getKind({ name }: StreamEvent, { type, error, object }: Fields) {
-	if (name === 'error') return name;
-	if (typeof type === 'string') return type;
-	if (object === 'chat.completion.chunk') return object;
-	return name ?? (error ? 'error' : undefined);
-}
-
-/** The error object in `error`, which may be a text alone. */
-function readError({ error }: Fields): Fields {
-	return typeof error === 'string' ? { message: error } : asRecord(error);
-}
-
-const asError = (error: Fields): StreamEnd => ({ kind: 'error', error });
-
-function toFailure(fields: Fields): StreamEnd {
-	const response = asRecord(fields.response);
-	const { output, usage } = response;
-	const hasOutput =
-		(Array.isArray(output) && output.length > 0) || Number(asRecord(usage).output_tokens) > 0;
-	return { kind: 'error', error: readError({ ...fields, ...response }), hasOutput };
 }

@@ -1,91 +1,91 @@
-import { asRecord } from '../http/json';
+import { asRecord, omitUndefined, parseJson } from '../http/json';
 import { fromChatCompletion, isChatCompletion } from './chat-completion';
-import { normalizeArguments } from './tool-arguments';
+import { normalizeItems, readSpoken, toMessage } from './item-forms';
+import { fromOtherInterface, isOtherInterface } from './other-interfaces';
 
 type Fields = Record<string, unknown>;
 
 /**
  * Brings a response into the contract's form. Gateways that translate from other interfaces leave
- * out IDs and states. They send contents as texts, call their parts `text`, or answer in the form
- * of Chat Completions.
+ * out IDs and states, or wrap the response. They send contents as texts, call their parts `text`, or
+ * answer in the form of another interface.
  * @param body as the gateway sent it
  * @returns the body itself if it is no response at all
  * @see contract, "Response"
  */
 export function normalizeResponse(body: unknown): unknown {
-	const fields = asRecord(body);
-	if (Array.isArray(body)) return body;
-	const response = isChatCompletion(fields) ? fromChatCompletion(fields) : fields;
-	const { output_text: text } = response;
-	const hasText = typeof text === 'string' && text !== '';
-	if (!Array.isArray(response.output) && !hasText && !hasFailed(response)) return body;
-	const output = toItems(response.output).map(normalizeItem);
-	const lacksText = hasText && output.every((item) => readSpoken(asRecord(item)) === '');
+	const fields = unwrap(body);
+	if (!fields) return body;
+	const response = toResponse(fields);
+	const { output_text: given } = response;
+	const text = toMessage(given);
+	const output = normalizeItems(response.output ?? []);
+	const isSilent = output.every((item) => readSpoken(item) === '');
+	const lacksText = isSilent && readSpoken(text) !== '';
 	return {
 		...response,
 		id: readId(response.id),
 		status: readStatus(response),
-		output: lacksText ? [...output.filter(isNoMessage), toMessage(text)] : output,
+		...(response.usage !== undefined && { usage: normalizeUsage(response.usage) }),
+		output: lacksText ? [...output.filter(({ type }) => type !== 'message'), text] : output,
 	};
 }
 
-/** What an item says to a reader: its text and its refusal; nothing if it is no message. */
-export function readSpoken(item: Fields): string {
-	const { type, content } = asRecord(normalizeItem(item));
-	if (type !== 'message' || !Array.isArray(content)) return '';
-	return content
-		.map(asRecord)
-		.map(({ type: kind, text, refusal }) => (kind === 'output_text' ? text : refusal))
-		.filter((text) => typeof text === 'string')
-		.join('');
+function toResponse(fields: Fields): Fields {
+	if (isChatCompletion(fields)) return fromChatCompletion(fields);
+	return isOtherInterface(fields) ? fromOtherInterface(fields) : fields;
 }
 
-const hasFailed = ({ status }: Fields) => /^(failed|cancell?ed)$/.test(String(status));
+/** Fields in which gateways wrap a response. */
+const WRAPPERS = ['response', 'data', 'result'];
 
-const toItems = (output: unknown): unknown[] =>
-	Array.isArray(output) ? (output as unknown[]) : [];
-
-const toMessage = (text: unknown): Fields => ({
-	type: 'message',
-	role: 'assistant',
-	content: [{ type: 'output_text', text }],
-});
-
-const isNoMessage = (item: unknown) => asRecord(item).type !== 'message';
-
-function normalizeItem(item: unknown): unknown {
-	const fields = asRecord(item);
-	const type = readType(fields);
-	if (type === 'message') return { ...fields, type, ...normalizeContent(fields) };
-	if (type !== 'function_call') return item;
-	return { ...fields, type, arguments: normalizeArguments(fields.arguments) };
+/** The response in a body: the body itself, what a field of it holds, or the one entry of a list. */
+function unwrap(body: unknown): Fields | undefined {
+	const given = typeof body === 'string' ? parseJson(body) : body;
+	const fields = asRecord(Array.isArray(given) && given.length === 1 ? given[0] : given);
+	const wrapped = WRAPPERS.map((name) => asRecord(fields[name]));
+	return [fields, ...wrapped].find(isResponse);
 }
 
-/** An item without a type is what its fields say. */
-function readType({ type, role, content, call_id: callId, name }: Fields): unknown {
-	if (type !== undefined && type !== null) return type;
-	if (role === 'assistant' && content !== undefined) return 'message';
-	return typeof callId === 'string' && typeof name === 'string' ? 'function_call' : type;
+/** Whether an object is a response, in whatever form. */
+export function isResponse(fields: Fields): boolean {
+	if (Array.isArray(fields)) return false;
+	const { output, output_text: text } = fields;
+	const hasOutput = [output, text].some((given) => normalizeItems(given ?? []).length > 0);
+	if (hasOutput || Array.isArray(output)) return true;
+	return hasFailed(fields) || isChatCompletion(fields) || isOtherInterface(fields);
 }
 
-function normalizeContent({ content }: Fields): Fields {
-	if (typeof content === 'string') return { content: [{ type: 'output_text', text: content }] };
-	return Array.isArray(content) ? { content: content.map(normalizePart) } : {};
-}
-
-function normalizePart(part: unknown): unknown {
-	if (typeof part === 'string') return { type: 'output_text', text: part };
-	const { type, text } = asRecord(part);
-	const isOutput = typeof text === 'string' && (type === 'text' || type === undefined);
-	return isOutput ? { ...asRecord(part), type: 'output_text' } : part;
-}
+const hasFailed = ({ status }: Fields) => /^(failed|cancell?ed)$/i.test(String(status));
 
 function readId(id: unknown): string {
 	return typeof id === 'string' || typeof id === 'number' ? String(id) : '';
 }
 
+/** Other words for the states of a response. */
+const STATUS_WORDS: Array<[RegExp, string]> = [
+	[/^(complete|completed|done|finished|ok|success|succeeded)$/, 'completed'],
+	[/^(error|fail|failure)$/, 'failed'],
+];
+
 function readStatus({ status, error, incomplete_details: incomplete }: Fields): unknown {
-	if (status !== undefined && status !== null) return status;
+	if (typeof status === 'string') {
+		const word = status.toLowerCase();
+		return STATUS_WORDS.find(([words]) => words.test(word))?.[1] ?? word;
+	}
 	if (Object.keys(asRecord(error)).length > 0) return 'failed';
 	return Object.keys(asRecord(incomplete)).length > 0 ? 'incomplete' : 'completed';
+}
+
+/** Tokens under the names of other interfaces; what is not known is left out. */
+function normalizeUsage(usage: unknown): unknown {
+	if (typeof usage !== 'object' || usage === null) return usage;
+	const {
+		prompt_tokens: prompt,
+		completion_tokens: completion,
+		input_tokens: input = prompt,
+		output_tokens: output = completion,
+		...rest
+	} = omitUndefined(usage as Fields);
+	return omitUndefined({ input_tokens: input, output_tokens: output, ...rest });
 }

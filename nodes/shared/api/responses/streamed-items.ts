@@ -1,4 +1,5 @@
 import { asRecord } from '../http/json';
+import { withType } from './item-forms';
 import { readItemText, StreamedItem, withStreamed, type TextKind } from './streamed-item';
 import type { GrowingText } from './growing-text';
 
@@ -22,7 +23,7 @@ export class StreamedItems {
 
 	/** Takes in `response.output_item.added`. */
 	begin(fields: Fields) {
-		const item = asRecord(fields.item);
+		const item = withType(asRecord(fields.item));
 		const ids = getIds(fields);
 		const known = this.find(ids, item);
 		// An ID that was done with is that of another item now.
@@ -34,7 +35,7 @@ export class StreamedItems {
 
 	/** Takes in `response.output_item.done`. */
 	end(fields: Fields) {
-		const item = asRecord(fields.item);
+		const item = withType(asRecord(fields.item));
 		const ids = getIds(fields);
 		const known = this.find(ids, item);
 		const isAgain = known?.isDone === true && !known.agreesWith(item);

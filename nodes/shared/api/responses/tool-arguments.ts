@@ -5,21 +5,34 @@ const EMPTY_OBJECTS = /^\s*(?:\{\s*\}\s*)+(?=\{)/;
 
 /**
  * The arguments of a function call as JSON text. Some gateways put the empty object of the
- * provider's first event in front of the arguments. An empty text and `null` mean no arguments.
+ * provider's first event in front of the arguments, or make a JSON text of the text. An empty text,
+ * `null` and `""` mean no arguments.
  * @param given as the gateway sent them
  * @returns what is no text as it is, and text that can't be read too
  */
 export function normalizeArguments(given: unknown): unknown {
 	if (given === null || given === undefined) return '{}';
 	if (typeof given !== 'string') return given;
-	if (given.trim() === '' || given.trim() === 'null') return '{}';
-	return parseJson(given) === undefined ? withoutEmptyObjects(given) : given;
+	const parsed = parseJson(given);
+	if (given.trim() === '' || parsed === null) return '{}';
+	if (typeof parsed === 'string') return fromText(parsed, given);
+	return parsed === undefined ? withoutEmptyObjects(given) : given;
+}
+
+/** What a text in place of the arguments says: nothing, or the arguments as text. */
+function fromText(text: string, given: string): string {
+	if (text.trim() === '') return '{}';
+	return typeof parseJson(text) === 'object' ? text : given;
 }
 
 function withoutEmptyObjects(text: string): string {
 	const rest = text.replace(EMPTY_OBJECTS, '');
 	return parseJson(rest) === undefined ? text : rest;
 }
+
+/** Arguments as text, where a gateway sends the object itself in a stream. */
+export const argumentsText = (given: unknown): unknown =>
+	typeof given === 'object' && given !== null ? JSON.stringify(given) : given;
 
 /** Whether these are all arguments of a call that has some. */
 export function isWholeArguments(given: unknown): boolean {

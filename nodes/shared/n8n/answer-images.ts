@@ -1,13 +1,7 @@
-import type { IBinaryKeyData } from 'n8n-workflow';
-import { IMAGE_TYPE_BYTES, imageType } from '../../../shared/api/images/image-type';
-import type { CreatedResponse } from '../../../shared/api/responses/created-response';
-import { getOutputImages } from '../../../shared/api/responses/response-output';
-import { outputFileOption } from '../../../shared/n8n/fields/output-file';
-import type { ItemScope } from '../../../shared/n8n/runner/operation';
-
-export const imagesFieldOption = outputFileOption(
-	'The name of the output binary field for an image that the model generates; more get _1, _2, …',
-);
+import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
+import { IMAGE_TYPE_BYTES, imageType } from '../api/images/image-type';
+import type { CreatedResponse } from '../api/responses/created-response';
+import { getOutputImages } from '../api/responses/response-output';
 
 /** What of the gateway's IDs may become a file's name. */
 const FILE_NAME = /^[\w-]{1,100}$/;
@@ -18,7 +12,7 @@ const FILE_NAME = /^[\w-]{1,100}$/;
  * @returns undefined where it holds none
  */
 export async function getAnswerImages(
-	{ context }: ItemScope,
+	helpers: Pick<IExecuteFunctions['helpers'], 'prepareBinaryData'>,
 	{ response }: CreatedResponse,
 	field: string,
 ): Promise<IBinaryKeyData | undefined> {
@@ -29,7 +23,7 @@ export async function getAnswerImages(
 		const bytes = Buffer.from(withoutPrefix(base64), 'base64');
 		const type = imageType(bytes.subarray(0, IMAGE_TYPE_BYTES));
 		const name = `${id !== undefined && FILE_NAME.test(id) ? id : `image-${index}`}.${type?.extension ?? 'bin'}`;
-		binary[index === 0 ? field : `${field}_${index}`] = await context.helpers.prepareBinaryData(
+		binary[index === 0 ? field : `${field}_${index}`] = await helpers.prepareBinaryData(
 			bytes,
 			name,
 			type?.mimeType ?? 'application/octet-stream',

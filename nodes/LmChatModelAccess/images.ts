@@ -1,0 +1,30 @@
+import type { IBinaryKeyData, ISupplyDataFunctions } from 'n8n-workflow';
+import type { CreatedResponse } from '../shared/api/responses/created-response';
+import { getOutputImages } from '../shared/api/responses/response-output';
+import { getAnswerImages } from '../shared/n8n/answer-images';
+import { showOnce } from './hints';
+
+/**
+ * Keeps the images of an answer, for which an agent has no place: as binary data of a run of the
+ * node's own, which n8n shows beside the call of the model. The answer goes on without them.
+ */
+export async function keepImages(
+	context: ISupplyDataFunctions,
+	created: CreatedResponse,
+): Promise<void> {
+	if (getOutputImages(created.response).length === 0) return;
+	const binary = await getAnswerImages(context.helpers, created, 'data').catch(() => undefined);
+	showOnce(
+		context,
+		'images',
+		binary
+			? 'The model drew an image. An agent or a chain gets text alone: the image is in the binary data of a run of this node.'
+			: 'The model drew an image, which n8n could not store. An agent or a chain gets text alone.',
+	);
+	if (binary) addRun(context, binary);
+}
+
+function addRun(context: ISupplyDataFunctions, binary: IBinaryKeyData) {
+	const { index } = context.addInputData('ai_languageModel', [[{ json: {} }]]);
+	context.addOutputData('ai_languageModel', index, [[{ json: {}, binary }]]);
+}
