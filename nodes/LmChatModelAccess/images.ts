@@ -5,8 +5,9 @@ import { getAnswerImages } from '../shared/n8n/answer-images';
 import { showOnce } from './hints';
 
 /**
- * Keeps the images of an answer, for which an agent has no place: as binary data of a run of the
- * node's own, which n8n shows beside the call of the model. The answer goes on without them.
+ * Keeps the images of an answer, for which an agent has no place. They become binary data of a
+ * separate run of the node, which n8n shows beside the call of the model. The answer goes on
+ * without them.
  */
 export async function keepImages(
 	context: ISupplyDataFunctions,
@@ -18,7 +19,7 @@ export async function keepImages(
 		context,
 		'images',
 		binary
-			? 'The model drew an image. An agent or a chain gets text alone: the image is in the binary data of a run of this node.'
+			? 'The model drew an image. An agent or a chain gets only text. The image is in the binary data of a run of this node.'
 			: 'The model drew an image, which n8n could not store. An agent or a chain gets text alone.',
 	);
 	if (binary) addRun(context, binary);

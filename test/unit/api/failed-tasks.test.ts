@@ -87,7 +87,7 @@ test.each<[Outcome, status: number | undefined, error: object, advice: RegExp]>(
 	['inDoubt', 503, { type: 'UPLOAD_ERROR', message: 'later' }, /before you submit it again\.$/],
 	['unavailable', 503, { message: 'a historical outage, restored soon' }, /Try again later/],
 	['inDoubt', 502, { type: 'upstream_error', message: STORE }, /outage\. Try again later/],
-	['inDoubt', 504, { message: 'image task timed out' }, /Shorten the task/],
+	['inDoubt', 504, { message: 'image task timed out' }, /Send a smaller request/],
 	['refused', 404, { type: 'model_not_found', message: 'no account' }, /use another model/],
 	['refused', 400, { code: 'content_policy_violation', message: 'no' }, /^Change the prompt/],
 	['refused', 400, { type: 'image_generation_user_error', message: 'no' }, /^Change the prompt/],

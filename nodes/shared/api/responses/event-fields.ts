@@ -33,7 +33,7 @@ const NAMELESS: unknown[] = [undefined, 'message', 'response'];
 
 /**
  * By the JSON's `type`, or the event's name; an error also where only the name or a field says so.
- * @returns `document` for a whole answer, or an error, in place of an event
+ * @returns `document` for a whole answer, or an error, instead of an event
  */
 export function getKind({ name }: StreamEvent, fields: Fields): string | undefined {
 	if (name === 'error') return name;

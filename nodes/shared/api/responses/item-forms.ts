@@ -5,8 +5,8 @@ type Fields = Record<string, unknown>;
 
 /**
  * Brings output items into the contract's form. Gateways that translate send contents as texts or
- * objects, call their parts by other names, put the calls of functions into messages, or send parts
- * in place of items.
+ * objects, or call their parts by other names. Some put function calls into messages, or send parts
+ * instead of items.
  * @param output a list of items, one item, or a text
  * @returns the items that have a type; what has none and no text tells nothing
  */

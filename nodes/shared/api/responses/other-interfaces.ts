@@ -5,8 +5,8 @@ import { toCall, toMessage } from './item-forms';
 type Fields = Record<string, unknown>;
 
 /*
- * Answers in the form of the interfaces of Claude (Messages) and Gemini (generateContent), which
- * gateways hand on where they do not translate.
+ * Answers in the form of Claude (Messages) and Gemini (generateContent), which gateways pass on if
+ * they do not translate.
  */
 
 const isMessage = ({ type, content, output }: Fields) =>

@@ -39,7 +39,7 @@ function toResponse(fields: Fields): Fields {
 /** Fields in which gateways wrap a response. */
 const WRAPPERS = ['response', 'data', 'result'];
 
-/** The response in a body: the body itself, what a field of it holds, or the one entry of a list. */
+/** The response in a body: the body itself, the value of a field, or the only entry of a list. */
 function unwrap(body: unknown): Fields | undefined {
 	const given = typeof body === 'string' ? parseJson(body) : body;
 	const fields = asRecord(Array.isArray(given) && given.length === 1 ? given[0] : given);

@@ -5,8 +5,8 @@ const EMPTY_OBJECTS = /^\s*(?:\{\s*\}\s*)+(?=\{)/;
 
 /**
  * The arguments of a function call as JSON text. Some gateways put the empty object of the
- * provider's first event in front of the arguments, or make a JSON text of the text. An empty text,
- * `null` and `""` mean no arguments.
+ * provider's first event in front of the arguments. Others encode the text as JSON once more. An
+ * empty text, `null` and `""` mean no arguments.
  * @param given as the gateway sent them
  * @returns what is no text as it is, and text that can't be read too
  */
@@ -19,7 +19,7 @@ export function normalizeArguments(given: unknown): unknown {
 	return parsed === undefined ? withoutEmptyObjects(given) : given;
 }
 
-/** What a text in place of the arguments says: nothing, or the arguments as text. */
+/** What a text instead of the arguments says: nothing, or the arguments as text. */
 function fromText(text: string, given: string): string {
 	if (text.trim() === '') return '{}';
 	return typeof parseJson(text) === 'object' ? text : given;
