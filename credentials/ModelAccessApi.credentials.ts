@@ -50,7 +50,7 @@ export class ModelAccessApi implements ICredentialType {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether the Base URL may begin with http:// if its host is in a private network, such as http://gateway:8080 in Docker. The key then travels unencrypted. Public hosts always need https.',
+				'Whether the Base URL may begin with http:// if its host is private, such as http://gateway:8080 in Docker. The key then travels unencrypted. Public hosts always need https.',
 		},
 	];
 

@@ -27,8 +27,8 @@ export interface AnswerContent {
 
 /**
  * Reads an answer.
- * @throws {InvalidResponseError} the arguments of a function call are no JSON object, for example because
- * they are cut off: a tool must not run with a part of its arguments
+ * @throws {InvalidResponseError} the arguments of a function call are not a JSON object, for
+ * example because they are cut off. A tool must not run with a part of its arguments
  * @see contract, "Response" (output items)
  */
 export function fromResponse({ response, ...ids }: CreatedResponse): AnswerContent {

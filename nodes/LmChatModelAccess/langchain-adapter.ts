@@ -6,9 +6,9 @@ import type { LangChainModel } from './langchain-model';
 
 /*
  * What the adapter of n8n's kit loses between LangChain and our chat model. "Adapter" is
- * `LangchainChatModelAdapter` in @n8n/ai-utilities 0.34.1, adapters/langchain-chat-model.js; since
- * 0.10.0 (n8n 2.16) it has not changed. test/nodes/langchain-adapter.test.ts fails when a patch point
- * is missing or a loss is gone.
+ * `LangchainChatModelAdapter` in @n8n/ai-utilities 0.34.1, adapters/langchain-chat-model.js. It has
+ * not changed since 0.10.0 (n8n 2.16). If a patch point is missing or a loss is gone,
+ * test/nodes/langchain-adapter.test.ts fails.
  */
 
 /** A tracer of n8n, with the function that reads the token usage of an answer. */

@@ -69,9 +69,9 @@ export function keepOldFileFields(part: unknown): unknown {
 }
 
 /**
- * Loss: `fromLcContent` makes a file of an image and keeps only its MIME type, which an image at a
- * URL may lack: nothing then says that it is an image.
- * Goes when the kit keeps the block's type or gives such an image a MIME type.
+ * Loss: `fromLcContent` makes a file of an image and keeps only its MIME type. An image at a URL
+ * may lack one. Nothing then says that it is an image. Goes when the kit keeps the block's type or
+ * gives such an image a MIME type.
  */
 export function keepImageType(part: unknown): unknown {
 	const fields = asRecord(part);
@@ -129,11 +129,11 @@ const PART_REPAIRS = [
 const REASONING = 'reasoning_content';
 
 /**
- * Loss: between the rounds of a turn, n8n's agent rebuilds the messages and keeps nothing but calls
+ * Loss: n8n's agent rebuilds the messages between the rounds of a turn. It keeps nothing but calls
  * and the text in `additional_kwargs.reasoning_content` (@n8n/n8n-nodes-langchain 2.41.1:
  * utils/agent-execution/createEngineRequests.js and buildSteps.js). The Responses API wants the
- * reasoning items before a call back.
- * Goes, with `restoreReasoning`, when n8n's agent keeps `non_standard` content.
+ * reasoning items before a call back. Goes, with `restoreReasoning`, when n8n's agent keeps
+ * `non_standard` content.
  * @param items the answer's items that are no text
  */
 export function keepReasoning(message: LangChainMessage, items: Item[]) {

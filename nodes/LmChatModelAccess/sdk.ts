@@ -13,7 +13,7 @@ export type { SupplyData };
 export const FIRST_N8N = '2.16';
 
 /**
- * Loads n8n's kit for AI nodes when a chat model is used, not before: an n8n without the kit can
+ * Loads n8n's kit for AI nodes when a chat model is used, not before. An n8n without the kit can
  * then load the package and run the other nodes. The build turns this `import` into a `require`,
  * because community packages find n8n's own modules only through `require`.
  * @throws {ValidationError} this n8n has no kit

@@ -8,7 +8,7 @@ import { fromZod4 } from './zod4';
 export type FunctionTool = Extract<Tool, { type: 'function' }>;
 
 /**
- * Makes the `tools` of a request. A function is not strict unless it says so: the schemas of n8n's
+ * Makes the `tools` of a request. A function is not strict unless it says so. The schemas of n8n's
  * tools have optional properties, which strict ones may not.
  * @throws {ValidationError} the parameters of a tool are in an unknown form
  * @see contract, "Response request" (`tools`)

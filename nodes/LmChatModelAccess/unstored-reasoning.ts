@@ -4,9 +4,9 @@ import type { ModelResponse } from '../shared/api/schemas';
 import type { Message } from './sdk';
 
 /*
- * A gateway that stores nothing does not know a reasoning item by its ID in the next round: such an
+ * A gateway that stores nothing does not know a reasoning item by its ID in the next round. Such an
  * item goes back only if it carries its content. The model is supplied anew for each round of n8n's
- * agent, so what one round has learned travels with the reasoning items, in fields of our own.
+ * agent. What one round has learned travels with the reasoning items, in fields of our own.
  */
 
 type Item = Record<string, unknown>;

@@ -18,8 +18,9 @@ interface Schema {
 type Convert = (schema: unknown) => Json;
 
 /**
- * Makes a JSON Schema of a schema of zod 4, for what a tool takes. zod's own `toJSONSchema` stands
- * only in its copy, which is not within reach, and is a method in late releases alone.
+ * Makes a JSON Schema of a schema of zod 4, for what a tool takes. Only late releases have
+ * `toJSONSchema` as a method. As a function it is in zod's own copy, which this package cannot
+ * import.
  * @returns undefined if it is none, or holds what JSON Schema cannot say
  */
 export function fromZod4(schema: unknown): Json | undefined {

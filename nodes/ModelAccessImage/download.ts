@@ -100,7 +100,7 @@ async function fetchImage(
 	});
 }
 
-/** The error of an image that is paid for and could not be handed on. */
+/** The error of an image that is paid for and could not be stored. */
 function notDelivered(error: unknown): ModelAccessError {
 	if (error instanceof ModelAccessError) return error;
 	return new TaskError(`The image could not be stored: ${(error as Error).message}`, {

@@ -28,7 +28,7 @@ interface SubmittedTask extends AwaitedTask {
 
 /**
  * Submits a task once, however often the node is tried, and makes items of what becomes of it. An
- * image that the gateway refuses as one too many is submitted again: nothing was made.
+ * image that the rate limit refuses is submitted again, since nothing was made.
  * @throws {ModelAccessError} from the submit on, every error carries the task's ID
  */
 export async function submitAndDeliver(
@@ -48,9 +48,10 @@ export async function submitAndDeliver(
 		const ended = await untilNotRefused(scope, async (refusals) => {
 			return await waitForTask(scope, await submit(refusals), wait);
 		});
-		if ('unfinished' in ended) return [ended.unfinished];
-		const { seen, taskId } = ended;
-		const output = await downloadImages(scope, seen, { taskId, model, prompt }, files);
+		const { seen, taskId, isDone } = ended;
+		const origin = { taskId, model, prompt };
+		if (!isDone) return [{ json: taskOutput(seen, origin, files.simplify) }];
+		const output = await downloadImages(scope, seen, origin, files);
 		hintAtDifferences(scope, submission.request, seen, output);
 		return output;
 	} catch (error) {
@@ -95,7 +96,7 @@ async function submitOnce(
 	const first = await submitImageTask({ ...client, deadline: endsAt }, kind, body);
 	const { taskId, task, gatewayTime } = first;
 	const acceptedAt = task.created_at ?? Math.floor(gatewayTime / 1000);
-	const accepted = taskOutput(taskId, first).json;
+	const accepted = taskOutput(first, { taskId }, false);
 	work.save({ kind: 'task', taskId, accepted, acceptedAt });
 	return { taskId, accepted, acceptedAt, first, endsAt };
 }

@@ -1,18 +1,22 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/api/errors/errors';
 import type { PollResult } from '../shared/api/images/task';
+import { simplifyTask, type ImageOrigin } from '../shared/api/images/task-images';
 import { waitForImageTask } from '../shared/api/images/wait-for-task';
 import type { WaitSettings } from './fields';
 import type { ImageScope } from './scope';
 
-/** The item of a task that is not waited for: the gateway's body, and when to look again. */
-export function taskOutput(taskId: string, { json, retryAfter }: PollResult): INodeExecutionData {
+/**
+ * The output of a task without images, and when to look again.
+ * @param simplify whether it has the fields of images; else it is the gateway's body
+ */
+export function taskOutput(seen: PollResult, origin: ImageOrigin, simplify: boolean): IDataObject {
+	if (simplify) return simplifyTask(seen, origin) as IDataObject;
+	const { json, retryAfter } = seen;
 	return {
-		json: {
-			...(json as IDataObject),
-			task_id: taskId,
-			...(retryAfter !== undefined && { retry_after: retryAfter }),
-		},
+		...(json as IDataObject),
+		task_id: origin.taskId,
+		...(retryAfter !== undefined && { retry_after: retryAfter }),
 	};
 }
 
@@ -28,11 +32,15 @@ export interface AwaitedTask {
 }
 
 /** How the waiting ended: with images, or with the task as it stands. */
-export type EndOfWait = { taskId: string; seen: PollResult } | { unfinished: INodeExecutionData };
+export interface EndOfWait {
+	taskId: string;
+	seen: PollResult;
+	isDone: boolean;
+}
 
 /**
  * Waits for an accepted task.
- * @returns the task with its images; if Max Wait ended first, and the user wants it so, its item
+ * @returns the task with its images; if Max Wait ended first, and the user wants it so, without
  * @throws {ModelAccessError} every error carries the task's ID
  */
 export async function waitForTask(
@@ -56,9 +64,9 @@ export async function waitForTask(
 			// The gateway has room for another task by now, also while the images are downloaded.
 			client.slot.onSucceeded();
 			client.slot.release();
-			return { taskId, seen: waited.last };
+			return { taskId, seen: waited.last, isDone: true };
 		}
-		if (returnsTask) return { unfinished: taskOutput(taskId, waited.last) };
+		if (returnsTask) return { taskId, seen: waited.last, isDone: false };
 		throw waited.error;
 	} catch (error) {
 		if (error instanceof FailedTaskError) work.dropTask(taskId);

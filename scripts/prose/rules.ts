@@ -21,8 +21,8 @@ const REPLACED: Array<[word: RegExp, instead: string]> = [
 	[/\b(simply|just|obviously|of course)\b/i, 'nothing: leave it out'],
 ];
 
-/** Texts of n8n and of gateways, word for word. */
-const QUOTES = ['Modify, add, or remove item fields'];
+/** Texts of n8n and of gateways, word for word, and words that users search nodes by. */
+const QUOTES = ['Modify, add, or remove item fields', 'picture'];
 
 /** Findings of write-good that are too often wrong: "It is not charged", "all of them". */
 const ACCEPTED =

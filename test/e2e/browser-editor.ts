@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
+import { clearNotes } from '../../scripts/n8n/browser';
 import { until } from '../../scripts/n8n/until';
-import { clearNotes, type Area, type Browser } from './browser';
+import type { Area, Browser } from './browser';
 
 /** n8n's editor as its users see it: a canvas, the panel of nodes, an open node. */
 export class Editor {

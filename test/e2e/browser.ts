@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { chromium, selectors, type Locator, type Page } from 'playwright-core';
-import { CHROMIUM } from './chromium';
+import type { Locator, Page } from 'playwright-core';
+import { clearNotes, openPage, signIn } from '../../scripts/n8n/browser';
 import { dataFolder } from '../../scripts/n8n/folders';
 import type { Owner, Running } from '../../scripts/n8n/n8n';
-import { until } from '../../scripts/n8n/until';
 
 /** A part of the window, in pixels. */
 export interface Area {
@@ -29,38 +28,14 @@ export interface Browser {
 	picture: (name: string, part?: Locator | Area) => Promise<void>;
 }
 
-const FLAGS = [
-	'--no-sandbox',
-	'--disable-gpu',
-	'--no-first-run',
-	'--disable-background-networking',
-	'--disable-component-update',
-	'--disable-sync',
-];
-
-/** Wide enough for the three panes of an open node. */
-const WINDOW = { width: 1440, height: 820 };
-
-/** Milliseconds that one look or click waits for what it is about. */
-const PATIENCE_MS = 45_000;
-
-const opened: Array<{ close: () => Promise<void> }> = [];
-afterAll(async () => await Promise.all(opened.map(async (chrome) => await chrome.close())));
+const opened: Array<() => Promise<void>> = [];
+afterAll(async () => await Promise.all(opened.map(async (close) => await close())));
 
 /** Opens a browser on an n8n and signs in by its form. It closes when the tests of the file end. */
 export async function openBrowser({ address }: Running, owner: Owner): Promise<Browser> {
-	selectors.setTestIdAttribute('data-test-id');
-	const chrome = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-	opened.push(chrome);
-	const page = await chrome.newPage({ viewport: WINDOW });
-	page.setDefaultTimeout(PATIENCE_MS);
-	// A page that asks whether to leave it is left.
-	page.on('dialog', (dialog) => void dialog.accept().catch(() => {}));
-	await page.goto(`${address}/signin`);
-	await page.locator('input[name=emailOrLdapLoginId]').fill(owner.email);
-	await page.locator('input[name=password]').fill(owner.password);
-	await page.getByTestId('form-submit-button').click();
-	await page.waitForURL(/\/(home|workflow)/);
+	const { page, close } = await openPage();
+	opened.push(close);
+	await signIn(page, address, owner);
 	shown = page;
 	return {
 		page,
@@ -104,22 +79,6 @@ async function keepFailure(page: Page, name: string): Promise<string> {
 		return `nothing, since ${(error as Error).message}`;
 	}
 	return `${file}.png, ${file}.html`;
-}
-
-/** Closes the notes at the edge of the window, so that none is in the way or taken for a new one. */
-export async function clearNotes(page: Page): Promise<void> {
-	const notes = page.locator('.el-notification');
-	await until('no note is left', async () => {
-		if ((await notes.count()) === 0) return true;
-		// One that the pointer rests on stays.
-		await page.mouse.move(0, 0);
-		await notes
-			.locator('.el-notification__closeBtn')
-			.first()
-			.click({ timeout: 1_000 })
-			.catch(() => {});
-		return false;
-	});
 }
 
 /** 192 colors are enough for a screen, and a fifth of the bytes. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { CHROMIUM } from './chromium';
+import { CHROMIUM } from '../../scripts/n8n/chromium';
 import { freePort } from '../../scripts/n8n/port';
 import { hasRedis, postgresPrograms } from '../../scripts/n8n/services';
 

@@ -54,7 +54,6 @@ browserTest('an image shows few fields, and offers no option without effect', as
 	await until('the fields are there, in this order', async () => {
 		return (await editor.fieldNames(IMAGE_FIELDS)).join() === IMAGE_FIELDS.join();
 	});
-	await browser.picture('panel-image');
 	expect(await editor.offered(0)).toEqual(IMAGE_OPTIONS);
 	expect(await editor.offered(1)).toEqual(IMAGE_ADVANCED);
 	await editor.field('waitForCompletion').locator('.el-switch').click();

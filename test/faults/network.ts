@@ -58,7 +58,7 @@ const lostInBody = (stream: Outcome) =>
 const halfAPicture = fails(
 	'doubt',
 	'only a part of the png file arrived ({size} bytes, without its end)',
-	[STORAGE_FAULT, 'switch Download Images off and fetch it with an HTTP Request node.'],
+	[STORAGE_FAULT, 'turn Download Images off and use an HTTP Request node.'],
 );
 
 const NOT_A_GATEWAY = ['The address may not belong to a gateway with the Model Access API.'];

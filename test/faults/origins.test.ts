@@ -128,7 +128,7 @@ describe('With n8n’s SSRF protection on', () => {
 		ssrf.enabled = true;
 		const run = await harness.textError(getModels());
 
-		expect(run.error.message).toMatch(/^n8n’s own protection refuses to connect to the gateway/);
+		expect(run.error.message).toMatch(/^n8n’s SSRF protection blocked the gateway/);
 		expect(shown(run).description).toMatch(/SSRF protection.*administrator to allow the host/);
 		expect(harness.gateway.count()).toBe(0);
 	});

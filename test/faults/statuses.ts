@@ -75,7 +75,7 @@ const AT_SITE: Record<number, Partial<Record<CallSite, Sentence[]>>> = {
 		response: ['The list of this key has'],
 		generate: [
 			'The list of this key has',
-			'For images the gateway may have its asynchronous tasks switched off.',
+			'For images, the gateway’s asynchronous tasks may be turned off.',
 		],
 	},
 };
@@ -106,7 +106,7 @@ const refusal = (
 		...more,
 	});
 
-export const STORAGE_FAULT = 'This is a fault of the storage host or the network.';
+export const STORAGE_FAULT = 'The storage host or the network failed.';
 
 const ASK_OPERATOR = 'Ask the gateway’s operator.';
 

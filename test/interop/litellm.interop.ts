@@ -196,7 +196,7 @@ test.each([429, 503])(
 test('image tasks are not there, which the image node says', async () => {
 	expect(await imageError(generateImage())).toMatchObject({
 		httpCode: '404',
-		description: matching(/the gateway may have its asynchronous tasks switched off/),
+		description: matching(/the gateway’s asynchronous tasks may be turned off/),
 	});
 	expect(interop.posts()).toBe(0);
 });

@@ -7,13 +7,17 @@ import type {
 	INodeType,
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import { getAll } from '../../nodes/ModelAccess/actions/model/getAll.operation';
+import { create } from '../../nodes/ModelAccess/actions/response/create.operation';
+import { generate } from '../../nodes/ModelAccessImage/actions/image/generate.operation';
+import { get } from '../../nodes/ModelAccessImage/actions/task/get.operation';
 import { ModelAccess, resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
 import {
 	ModelAccessImage,
 	resources as imageResources,
 } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import type { Clock } from '../../nodes/shared/api/http/clock';
-import type { Resource } from '../../nodes/shared/n8n/runner/operation';
+import type { Operation, Resource } from '../../nodes/shared/n8n/runner/operation';
 import { execute } from '../../nodes/shared/n8n/runner/run-items';
 import {
 	startGateway,
@@ -202,18 +206,18 @@ export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
 /** Parameters of an operation; its options are given together, in `options`. */
 type Parameters = (given?: IDataObject) => IDataObject;
 
-const parametersOf = (node: INodeType, initial: IDataObject): Parameters => {
-	return (given = {}) => placeOptions(node, { ...initial, ...given });
+const parametersOf = ({ properties }: Operation, initial: IDataObject): Parameters => {
+	return (given = {}) => placeOptions(properties, { ...initial, ...given });
 };
 
 /** Parameters of Model → Get Many. */
-export const getModels = parametersOf(new ModelAccess(), {
+export const getModels = parametersOf(getAll, {
 	resource: 'model',
 	operation: 'getAll',
 });
 
 /** Parameters of Response → Create. */
-export const createResponse = parametersOf(new ModelAccess(), {
+export const createResponse = parametersOf(create, {
 	resource: 'response',
 	operation: 'create',
 	model: byId('aurora-text-1'),
@@ -221,7 +225,7 @@ export const createResponse = parametersOf(new ModelAccess(), {
 });
 
 /** Parameters of Image → Generate. */
-export const generateImage = parametersOf(new ModelAccessImage(), {
+export const generateImage = parametersOf(generate, {
 	resource: 'image',
 	operation: 'generate',
 	model: byId('aurora-image-1'),
@@ -249,7 +253,7 @@ export const editImage: Parameters = (given = {}) =>
 
 /** Parameters of Task → Get. */
 export const getTask = (taskId: string, given: IDataObject = {}): IDataObject =>
-	placeOptions(new ModelAccessImage(), { resource: 'task', operation: 'get', taskId, ...given });
+	placeOptions(get.properties, { resource: 'task', operation: 'get', taskId, ...given });
 
 /** Parameters of Task → Wait. */
 export const waitForTask = (taskId: string, given: IDataObject = {}): IDataObject => ({

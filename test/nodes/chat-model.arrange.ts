@@ -68,7 +68,7 @@ export async function startChat(): Promise<ChatHarness> {
 		gateway,
 		access,
 		supply: async (parameters = {}, given = {}) => {
-			const all = placeOptions(new LmChatModelAccess(), {
+			const all = placeOptions(new LmChatModelAccess().description.properties, {
 				model: byId('aurora-text-1'),
 				...parameters,
 			});

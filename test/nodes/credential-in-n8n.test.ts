@@ -53,7 +53,7 @@ describe('The credential’s test', () => {
 	const revoked = () => ({ apiKey: harness.gateway.keys.revoked });
 	const fenced = () => ({ apiKey: harness.gateway.keys.fenced });
 	const NO_LIST =
-		/^The address answers, but not with a list of models\. A web page instead of JSON points to a wrong Base URL, a login page of a proxy, or a firewall in front of the gateway\. Open the Base URL of the credential in a browser to see the page\.$/;
+		/^The address answers, but not with a list of models\. The Base URL may be wrong, or a login page or a firewall answered in front of the gateway\. Open the Base URL of the credential in a browser to see the page\.$/;
 	test.each<[string, () => Partial<Access>, RegExp]>([
 		['a key that is revoked', revoked, /API key.*revoked, expired/],
 		['another place', fenced, /does not permit this.*account/],
@@ -72,7 +72,7 @@ describe('The credential’s test', () => {
 	test.each<[number, RegExp]>([
 		[400, /refused.*Check the Base URL and the API key of the credential/],
 		[402, /^The balance is used up\. Top up/],
-		[403, /expired, disabled or used up.*console/],
+		[403, /lacks this permission.*console/],
 		[405, /Check the Base URL of the credential: it ends in \/v1/],
 		[407, /proxy.*login.*administrator/],
 		[410, /Check the Base URL of the credential: it ends in \/v1/],
@@ -109,7 +109,7 @@ describe('The credential’s test', () => {
 			harness.answer(reply(302, '', { Location: other.baseUrl }));
 			const { status, message } = await pressTest();
 			expect(status).toBe('Error');
-			expect(message).toMatch(/redirects to another one\. Redirects are not/);
+			expect(message).toMatch(/redirects to another one\. Check the Base URL/);
 			expect(other.count()).toBe(0);
 		});
 	});

@@ -58,11 +58,11 @@ const builtInTools = (more: Fields = {}): Fields => ({
 	'builtInTools.fileSearch.vectorStoreIds': json('[]'),
 	...more,
 	'builtInTools.webSearch': ['collection', { searchContextSize: 'medium' }],
+	'builtInTools.webSearch.allowedDomains': text(),
 	'builtInTools.webSearch.city': text(),
 	'builtInTools.webSearch.country': text(),
 	'builtInTools.webSearch.region': text(),
 	'builtInTools.webSearch.searchContextSize': oneOf('medium', 'high', 'low', 'medium'),
-	'builtInTools.webSearch.allowedDomains': text(),
 });
 const simplify = { simplify: toggle(true) };
 const named: Fields = { fileName: text() };

@@ -85,6 +85,21 @@ describe.each(nodes)('the node %s', (name, node) => {
 		expect(names.filter((inner, n) => names.indexOf(inner) !== n)).toEqual([]);
 	});
 
+	test('has labels that the panel shows in whole', () => {
+		const labeled = withInner(properties).filter(([, { type }]) => type !== 'notice');
+		const labels = labeled.map(([, { displayName }]) => displayName);
+		// n8n cuts one of 26 characters in a collection within a collection.
+		expect(labels.filter((label) => label.length > 24)).toEqual([]);
+	});
+
+	test('shows a text that is there from the beginning in whole', () => {
+		const cut = withInner(properties).filter(([, { type, default: text, typeOptions }]) => {
+			// A line of the panel holds some 45 letters.
+			return type === 'string' && (text as string).length > 45 * (typeOptions?.rows ?? 1);
+		});
+		expect(cut.map(([path]) => path)).toEqual([]);
+	});
+
 	test('shows a field nowhere else', () => {
 		expect(new Set(properties.flatMap(placesOf))).toEqual(new Set(places));
 	});

@@ -164,7 +164,7 @@ test('where the model is not known the node looks at the list, once a run', asyn
 	});
 	expect(harness.gateway.count({ route: 'models' })).toBe(1);
 	for (const { details } of errorsOf(items)) {
-		expect(details.advice).toMatch(/^The key’s list has no model "aurora-text-9"; it has/);
+		expect(details.advice).toMatch(/^The key’s list has no model "aurora-text-9": it has/);
 		expect(details.advice).toContain('"aurora-text-1"');
 	}
 });
@@ -181,7 +181,7 @@ test('the error of a previous response that is gone names the option', async () 
 	const options = { previousResponseId: 'resp_1' };
 	const { items } = await harness.text(createResponse({ options }), CONTINUE);
 	const { details } = errorsOf(items)[0]!;
-	expect(details.advice).toMatch(/^Remove the option Previous Response ID/);
+	expect(details.advice).toMatch(/^Remove the Previous Response ID option/);
 });
 
 test('a download goes on after a 401: it carries no key', async () => {

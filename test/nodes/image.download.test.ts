@@ -141,7 +141,7 @@ describe('A download that cannot be had', () => {
 		expect(error.message).not.toMatch(/signature=/);
 		expect(error.description).toContain(`Task ID: ${task_id}.`);
 		expect(error.description).toMatch(
-			/done and paid for: fetch it with Task → Get|paid for, but it cannot be fetched by this link/,
+			/paid for\. Do not submit it again: fetch it with Task → Get|paid for, but the task names no other link/,
 		);
 		const image_urls = [expect.stringContaining(`/images/${task_id}/0.png`) as string];
 		expect(error.context).toMatchObject({

@@ -48,7 +48,7 @@ describe('Under Retry On Fail', () => {
 		expect(error?.message).toMatch(/^The image task failed/);
 		expect(error?.description).toContain(LOOK);
 		expect(error?.description).toContain(`Task ID: ${task?.id}.`);
-		expect(/has an outage: try again later/.test(error?.description ?? '')).toBe(
+		expect(/has an outage\. Try again later/.test(error?.description ?? '')).toBe(
 			taskEnd === 'provider 500',
 		);
 	});
@@ -87,7 +87,7 @@ describe('The reason of a task without an image', () => {
 		const error = await failure(generateImage());
 		expect(error.message).toMatch(message);
 		expect(error.description).toMatch(advice);
-		expect(error.description).not.toMatch(/charged: do not submit|check the Base URL/i);
+		expect(error.description).not.toMatch(/charged\. Do not submit|check the Base URL/i);
 		expect(error.context.details?.retryable).toBe(false);
 		expect(submits()).toBe(1);
 
@@ -197,7 +197,7 @@ describe('A link that died', () => {
 			const error = await failure(generateImage());
 			expect(error.message).toMatch(`HTTP ${linkDeath}, the link no longer works`);
 			expect(error.description).toMatch(
-				/^The link’s life is shorter than that of its task, which lasts until 2026-01-02T00:00:00.000Z\. The image is paid for, but it cannot be fetched by this link/,
+				/^The link expired before its task, which the gateway keeps until 2026-01-02T00:00:00.000Z\. The image is paid for, but the task names no other link/,
 			);
 			expect(error.description).not.toMatch(/fetch it with Task → Get/);
 			expect([submits(), polls()]).toEqual([1, 4]);
@@ -258,7 +258,7 @@ describe('A task that is', () => {
 		await harness.time.advance(3600_000);
 		const error = await failure(waitForTask(id, { options }));
 		expect(error.description).toMatch(
-			/^Its last status was processing, 63 min after .* probably lost when the gateway was restarted\. Check the usage/,
+			/^Its last status was processing, 63 min after .* probably lost this one\. Check the usage/,
 		);
 		expect(error.context.details).toMatchObject({ task_id: id, retryable: false });
 	});

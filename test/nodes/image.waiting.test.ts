@@ -129,21 +129,15 @@ describe('Max Wait', () => {
 		expect(error.context.details?.retryable).toBe(expected[0] === 0);
 
 		const options = { maxWait: 11, onTimeout: 'returnTask' };
-		const run = await harness.image(waitForTask(id, { options }));
-		expect(run.items).toEqual([
-			{
-				json: {
-					id,
-					task_id: id,
-					object: 'image.generation.task',
-					status: 'processing',
-					created_at: createdAt / 1000,
-					expires_at: expiresAt / 1000,
-					retry_after: 3,
-				},
-				pairedItem: { item: 0 },
-			},
-		]);
+		const common = { task_id: id, status: 'processing', retry_after: 3 };
+		const sent = { id, object: 'image.generation.task', created_at: createdAt / 1000 };
+		for (const [simplify, json] of [
+			[true, { ...common, expires_at: new Date(expiresAt).toISOString() }],
+			[false, { ...common, ...sent, expires_at: expiresAt / 1000 }],
+		] as const) {
+			const run = await harness.image(waitForTask(id, { simplify, options }));
+			expect(run.items).toEqual([{ json, pairedItem: { item: 0 } }]);
+		}
 	});
 });
 
@@ -158,7 +152,9 @@ test.each([
 	const error = shown(await harness.imageError(parameters));
 
 	const id = harness.gateway.tasks[0]?.id;
-	expect(error.message).toBe('The gateway refused the image task (HTTP 400): the image could not be made');
+	expect(error.message).toBe(
+		'The gateway refused the image task (HTTP 400): the image could not be made',
+	);
 	expect(error.description).toContain(`Task ID: ${id}.`);
 	expect(error.context.details).toMatchObject({
 		task_id: id,

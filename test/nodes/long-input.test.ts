@@ -132,7 +132,7 @@ describe('A message is bounded, whatever it quotes', () => {
 		['Model', generateImage({ model: byId(LONG) }), /./],
 		['Size', generateImage({ options: { size: LONG } }), /^Size is neither auto nor/],
 		['Number of Images', generateImage({ options: { n: LONG } }), /^Number of Images is not a num/],
-		['Image 1: URL', editImage(sourceUrls(LONG)), /no address of an image at position 1$/],
+		['Image 1: URL', editImage(sourceUrls(LONG)), /no image URL at position 1$/],
 		['Mask URL', editImage({ options: { maskUrl: LONG } }), /no address of an image/],
 		['Task ID', getTask(LONG), /^Task ID is longer than 4096 characters$/],
 		['Task ID', getTask(`https://gateway.example/images/tasks/${LONG}`), /^Task ID is longer/],

@@ -149,7 +149,7 @@ test('the text node and the chat model offer what the model makes apart from how
 	expect(offered(text, createResponse({ stream: true }))).toEqual({
 		options: [
 			...['Conversation ID', 'Max Built-in Tool Calls', 'Max Output Tokens', 'Output Format'],
-			...['Parallel Tool Calls', 'Previous Response ID', 'Prompt', 'Reasoning Effort'],
+			...['Parallel Tool Calls', 'Previous Response ID', 'Prompt Template', 'Reasoning Effort'],
 			...['Reasoning Summary', 'Temperature', 'Tool Choice', 'Tools', 'Top Logprobs', 'Top P'],
 			'Verbosity',
 		],

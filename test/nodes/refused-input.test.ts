@@ -149,10 +149,7 @@ describe('An image or a look at a task is not sent:', () => {
 			],
 			'Enter the URL of an image.': [['Image 1: URL is empty', editImage(sourceUrls(' '))]],
 			'Use URLs that begin with https:// or data:image/.': [
-				[
-					'Image 2: URL has no image URL at position 1',
-					editImage(sourceUrls(ADDRESS, 'boat.png')),
-				],
+				['Image 2: URL has no image URL at position 1', editImage(sourceUrls(ADDRESS, 'boat.png'))],
 				['Mask URL has no image URL at position 1', maskAt('hole')],
 			],
 			'Enter the name of the input’s binary field, such as data; several are separated by commas.':

@@ -40,7 +40,7 @@ test('Addresses are named in the order of their rows, also those of a list from 
 const OTHER_SOURCE = /^The images are .*, or remove the option\.$/;
 
 test.each<[string, IDataObject, RegExp]>([
-	['Images mix binary files and URLs', rows(byFile, byUrl), /^An edit uploads files or names/],
+	['Images mix binary files and URLs', rows(byFile, byUrl), /^An edit takes either files or URLs/],
 	['Images mix binary files and URLs', rows(byUrl, byFile), /the same source for all images/],
 	['Images holds no image', rows(), /^Add an image/],
 	['Images holds no image', editImage({ images: {} }), /^Add an image/],
@@ -49,7 +49,7 @@ test.each<[string, IDataObject, RegExp]>([
 		rows(byFile, { source: 'binary', binaryPropertyName: '' }),
 		/^Enter/,
 	],
-	['Image 2: URL is empty', rows(byUrl, { source: 'url', url: '' }), /^Enter the address/],
+	['Image 2: URL is empty', rows(byUrl, { source: 'url', url: '' }), /^Enter the URL/],
 	[
 		'Image 1: URL is an object, not a text',
 		rows({ source: 'url', url: '={{ ({ a: 1 }) }}' }),

@@ -71,7 +71,7 @@ test('Response → Create tells an expression that gives nothing, for each item'
 });
 
 test.each([
-	[{}, /^The item has no file\. Check that the node before hands one on\./],
+	[{}, /^The item has no file\. Check that the previous node passes one on\./],
 	[{ photo: file('x') }, /^The item has "photo"\. Enter that name\./],
 	[{ a: file('x'), b: file('y') }, /^The item has "a", "b"\. Enter one of these names\./],
 	[

@@ -1,8 +1,8 @@
-import type { IDataObject, INodeProperties, INodeType } from 'n8n-workflow';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-/** The names of the options that a node has in a collection, in any operation. */
-function namesIn({ description }: INodeType, collection: string): Set<string> {
-	const collections = description.properties.filter(({ name }) => name === collection);
+/** The names of the options in a collection, in any of the operations. */
+function namesIn(properties: INodeProperties[], collection: string): Set<string> {
+	const collections = properties.filter(({ name }) => name === collection);
 	const options = collections.flatMap((field) => (field.options ?? []) as INodeProperties[]);
 	return new Set(options.map(({ name }) => name));
 }
@@ -10,14 +10,15 @@ function namesIn({ description }: INodeType, collection: string): Set<string> {
 /**
  * Parameters with each option in the collection in which the node declares it. One that it declares
  * nowhere stays among `options`.
+ * @param properties of the node, or of the operation
  * @param parameters all their options stand in `options`
  */
 export function placeOptions(
-	node: INodeType,
+	properties: INodeProperties[],
 	{ options, ...parameters }: IDataObject,
 ): IDataObject {
 	if (typeof options !== 'object' || options === null) return { ...parameters, options };
-	const advanced = namesIn(node, 'advanced');
+	const advanced = namesIn(properties, 'advanced');
 	const of = (isAdvanced: boolean) =>
 		Object.fromEntries(
 			Object.entries(options).filter(([name]) => advanced.has(name) === isAdvanced),

@@ -56,8 +56,8 @@ interface Shown {
 }
 
 /**
- * The one place that turns a failure into n8n's form: one line that says what happened, and a
- * description that says what to do.
+ * The only place that turns a failure into n8n's form. One line says what happened, and the
+ * description says what to do.
  *
  * @param error what the client threw; anything else is passed on as an operation error
  * @param itemIndex the item that failed

@@ -8,8 +8,8 @@ type Accumulate = (context: IExecuteFunctions, input: number, output: number) =>
 export type TokenUsage = { input_tokens?: number; output_tokens?: number } | null | undefined;
 
 /**
- * Adds the tokens of an answer that has just arrived to those of the run, as n8n's own nodes do.
- * Older n8n has no place for them.
+ * Adds the tokens of an answer to those of the run, as n8n's own nodes do. Older n8n has no place
+ * for them.
  * @param usage as the gateway counted it
  */
 export function addTokenUsage(context: IExecuteFunctions, usage: TokenUsage): void {
@@ -19,11 +19,11 @@ export function addTokenUsage(context: IExecuteFunctions, usage: TokenUsage): vo
 	accumulate(context, input, output);
 }
 
-/** Where the tasks stand, in the context that all nodes of an execution share, that were counted. */
+/** Where the counted tasks are kept, in the context that all nodes of an execution share. */
 const COUNTED = 'modelAccessCountedTasks';
 
 /**
- * Adds the tokens of a finished image task, once an execution: several nodes may read the same
+ * Adds the tokens of a finished image task, once an execution. Several nodes may read the same
  * task, and "Retry On Fail" may read it again.
  */
 export function addTaskUsage(context: IExecuteFunctions, taskId: string, usage: TokenUsage): void {

@@ -118,14 +118,14 @@ const SAYS: Record<OwnKind, [says: RegExp, never: RegExp]> = {
 	noImages: [/group of the key has no images/, /balance|expired|address/],
 	address: [/address/, /expired|balance|images/],
 	balance: [/^Top up the balance/, /[Cc]hange the request|expired|images/],
-	model: [/choose another model/, /Base URL|asynchronous|expired/],
-	noImagesHere: [/platform without images/, /Base URL|asynchronous/],
-	noImageTasks: [/image tasks switched off/, /Base URL|model is in/],
-	wrongModelKind: [/choose another model/, /Base URL|a field is missing/],
+	model: [/use another model/, /Base URL|asynchronous|expired/],
+	noImagesHere: [/platform without image models/, /Base URL|asynchronous/],
+	noImageTasks: [/image tasks are turned off/, /Base URL|model is in/],
+	wrongModelKind: [/use another model/, /Base URL|a field is missing/],
 	moderation: [/^Change the prompt or the image.*Nothing was made/, /a field is missing/],
-	outage: [/outage: try again later/, /minimal request/],
-	noAccount: [/No account.*Wait a while/, /quota|minimal request/],
-	continuation: [/option Previous Response ID/, /a field is missing/],
+	outage: [/outage\. Try again later/, /small request/],
+	noAccount: [/No account.*Try again later/, /quota|small request/],
+	continuation: [/Previous Response ID option/, /a field is missing/],
 	path: [/Base URL.*\/v1/, /model|asynchronous/],
 };
 
@@ -146,7 +146,7 @@ test('the address that the gateway saw is named', () => {
 	expect(advice([403, 'ACCESS_DENIED', '', 'no'], 'response')).toContain('address of this n8n');
 });
 
-test('a reader without the option Previous Response ID gets the advice without its name', () => {
+test('a reader without the Previous Response ID option gets the advice without its name', () => {
 	const said: Said = [400, 'continuation_state_unavailable', '', ''];
 	expect(formatAdvice(adviseOn(evidence(said, 'response')).advice)).toBe(
 		'Send the whole conversation instead of the ID of an earlier response.',
@@ -172,7 +172,7 @@ test.each<[Said, quota: boolean]>([
 
 test.each<['text' | 'html', RegExp]>([
 	['text', /^Check the Base URL of the credential: it ends in \/v1[^.]*\.$/],
-	['html', /^A web page instead of JSON points to a wrong Base URL/],
+	['html', /^The Base URL may be wrong/],
 ])('a 404 that is %s instead of JSON is a wrong Base URL', (body, says) => {
 	for (const place of PLACES.slice(0, 4)) {
 		const found = adviseOn({ status: 404, message: '404 page not found', place, body });
@@ -189,8 +189,8 @@ test.each<[number, Place, says: RegExp, never: RegExp]>([
 		/incomplete, revoked, expired or disabled.*used up.*permission.*address/,
 		/images/,
 	],
-	[403, 'imageSubmit', /expired, disabled or used up.*images.*balance.*address/, /asynchronous/],
-	[403, 'response', /expired, disabled or used up.*balance.*address/, /images/],
+	[403, 'imageSubmit', /lacks this permission.*images.*balance.*address/, /asynchronous/],
+	[403, 'response', /lacks this permission.*balance.*address/, /images/],
 	[404, 'modelList', /Base URL/, /model|asynchronous/],
 	[404, 'response', /Base URL.*model/, /asynchronous/],
 	[404, 'imageSubmit', /Base URL.*model.*asynchronous/, /expired/],

@@ -21,12 +21,12 @@ const OUTCOMES: Record<Outcome, { details: object; title: RegExp; advice: RegExp
 	rateLimited: {
 		details: { refusal: 'rateLimited', retryable: true },
 		title: /^The gateway’s rate limit refused the image task/,
-		advice: /^Nothing was made or charged\. Submit the image again later\. /,
+		advice: /^Nothing was made or charged\. /,
 	},
 	unavailable: {
 		details: { refusal: 'unavailable', retryable: true },
 		title: /^The gateway could not take the image task/,
-		advice: /^Nothing was made or charged\. Submit the image again later\. /,
+		advice: /^Nothing was made or charged\. /,
 	},
 	inDoubt: {
 		details: { maybeExecuted: true, retryable: false },
@@ -81,9 +81,9 @@ test.each<[Outcome, status: number | undefined, error: object, advice: RegExp]>(
 	['inDoubt', 503, { code: 'image_storage_unavailable', message: 'later' }, /Wait a while/],
 	['inDoubt', 503, { type: 'UPLOAD_ERROR', message: 'later' }, /Wait a while/],
 	['unavailable', 503, { message: 'a historical outage, restored soon' }, /Wait a while/],
-	['inDoubt', 502, { type: 'upstream_error', message: STORE }, /outage: try again later/],
+	['inDoubt', 502, { type: 'upstream_error', message: STORE }, /outage\. Try again later/],
 	['inDoubt', 504, { message: 'image task timed out' }, /Shorten the task/],
-	['refused', 404, { type: 'model_not_found', message: 'no account' }, /choose another model/],
+	['refused', 404, { type: 'model_not_found', message: 'no account' }, /use another model/],
 	['refused', 400, { code: 'content_policy_violation', message: 'no' }, /^Change the prompt/],
 	['refused', 400, { type: 'image_generation_user_error', message: 'no' }, /^Change the prompt/],
 	// An error in place of the images: the code or the type stands for a status.

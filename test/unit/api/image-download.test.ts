@@ -51,7 +51,7 @@ async function download(...given: Parameters<typeof start>) {
 	return { ...started, got };
 }
 
-const PAID = /The image is done and paid for: fetch it with Task → Get/;
+const PAID = /The image is paid for. Do not submit it again: fetch it with Task → Get/;
 
 /** A download that fails, as a user is told of it. */
 async function fail(...given: Parameters<typeof start>) {
@@ -151,7 +151,7 @@ describe('An error status', () => {
 		expect(dead.message).toBe(error.message);
 		expect(dead.details).toMatchObject(details);
 		expect(dead.details.advice).toMatch(
-			/^The link’s life is shorter than that of its task, which lasts until 2026-01-02T00:00:00\.000Z\..*paid for.*Ask the gateway’s operator\.$/,
+			/^The link expired before its task, which the gateway keeps until 2026-01-02T00:00:00\.000Z\..*paid for.*Ask the gateway’s operator\.$/,
 		);
 	});
 
@@ -203,7 +203,7 @@ describe('A fault of the network', () => {
 		['timeout', 'ETIMEDOUT', 4, 'it did not answer in time (ETIMEDOUT)', LATER],
 		['lost', 'ECONNRESET', 4, 'the connection was lost (ECONNRESET)', LATER],
 		['lost', undefined, 4, 'the connection was lost', LATER],
-		['certificate', 'E', 1, 'its TLS certificate is not accepted (E)', /not switched off/],
+		['certificate', 'E', 1, 'its TLS certificate is not accepted (E)', /Ask the gateway/],
 		['tls', 'EPROTO', 1, 'it does not speak TLS, which https needs (EPROTO)', /^Ask the gateway/],
 		['blocked', 'SSRF', 1, 'n8n’s SSRF protection blocked its address', /SSRF prot/],
 	])('%s (%s): fetched %i times', async (kind, code, times, says, advice) => {
@@ -288,7 +288,7 @@ describe('What arrives is checked', () => {
 			const { error } = await fail([stored]);
 			expect(error.message).toContain(HALF);
 			expect(error.details).toMatchObject({ retryable: true });
-			expect(error.details.advice).toMatch(/switch Download Images off.*HTTP Request.*paid for/);
+			expect(error.details.advice).toMatch(/turn Download Images off.*HTTP Request.*paid for/);
 		}
 	});
 

@@ -32,7 +32,7 @@ test('a model that the list lacks is told with the nearest ones', async () => {
 	const requests = sent.map(({ method, path }) => `${method} ${path}`);
 	expect(requests).toEqual(['POST /responses', 'GET /models']);
 	expect(error.details.advice).toBe(
-		'The key’s list has no model "gpt-5"; it has 5 models, such as "gpt-5.4", "gpt-5-mini", "gpt-4". Select one from the list.',
+		'The key’s list has no model "gpt-5": it has 5 models, such as "gpt-5.4", "gpt-5-mini", "gpt-4". Select one from the list.',
 	);
 	expect(error.details).toMatchObject({ httpStatus: 404, code: 'model_not_found' });
 	expect(error.message).toContain('(HTTP 404, model_not_found): The model `gpt-5` does not exist');
@@ -96,7 +96,7 @@ test('the model of an upload is known too, and tasks that are off stay a reason'
 	form.set('model', 'gpt-5');
 	const { edited } = arranged([reply(404, { error: { message: 'because' } }), LIST('gpt-5')]);
 	expect((await edited(form)).details.advice).toBe(
-		`${HAS} and the Base URL is right. For images the gateway may have its asynchronous tasks switched off.`,
+		`${HAS} and the Base URL is right. For images, the gateway’s asynchronous tasks may be turned off.`,
 	);
 });
 

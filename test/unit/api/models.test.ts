@@ -21,6 +21,12 @@ describe('the list of models', () => {
 		await expect(drive(listModels(client))).resolves.toEqual([]);
 		expect(sent).toHaveLength(2);
 	});
+
+	test('that is none names the field which is missing', async () => {
+		const { client, failure } = arrange([reply(200, { models: [] })]);
+		const { message } = await failure(listModels(client));
+		expect(message).toMatch(/^The gateway’s model list .*: field "data": Required$/);
+	});
 });
 
 describe('a search', () => {

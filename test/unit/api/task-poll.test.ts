@@ -66,7 +66,7 @@ describe('A poll', () => {
 	});
 
 	const ACCEPTED =
-		/^The image task was accepted and may be charged: do not submit it again, fetch it with Task → Wait and its task ID\.( \S|$)/;
+		/^The image task was accepted and may be charged\. Do not submit it again: fetch it with Task → Wait and its task ID\.( \S|$)/;
 
 	test.each<[string, Exchange[], new (...args: never[]) => Error, advice: RegExp]>([
 		['a status', [401, 403, 429, 500, 503, 529].map((s) => reply(s)), ApiError, ACCEPTED],

@@ -54,7 +54,7 @@ describe('the ID of an accepted task is found:', () => {
 		['in a list alone', [{ task_id: 'task_1' }]],
 		['in a list, as a number called id', { data: [{ id: 7, status: 'x' }] }, undefined, '7'],
 		['deep inside', { result: { data: { tasks: [{ task_id: 'task_1' }] } } }],
-		['before the id of the reply', { id: 'req_1', ...IN_DATA }],
+		['before the id of the reply', { id: 'req_1', data: { task_id: 'task_1' } }],
 		['before the id of the user', { ...USER, data: { id: 'task_1', status: 'queued' } }],
 		['before an empty one', { task_id: '', ...IN_DATA }],
 		['beside a code that says that all is well', { code: 'success', message: 'ok', ...IN_DATA }],

@@ -82,6 +82,12 @@ describe('Waiting for a task', () => {
 	});
 });
 
+test('a look that fails ends the waiting, and its advice names the task once', async () => {
+	const { error } = await fail([processing(), reply(500), reply(500)], waiting());
+	expect(error.details.taskId).toBe('task_1');
+	expect(error.details.advice.match(/was accepted/g)).toHaveLength(1);
+});
+
 describe('Waiting ends in time', () => {
 	const EXPIRED = 'The image task is about to expire and is not done';
 	const LATE = 'The image was not done within Max Wait';
@@ -99,7 +105,8 @@ describe('Waiting ends in time', () => {
 	const KEPT =
 		/before 2026-01-01T00:00:09\.000Z, so .* 1 s early\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/;
 	const ON_TIME = /^Its last status was processing\. The task goes on/;
-	const EARLY = /again before 2026-01-01T00:20:00\.000Z, so the node stopped waiting 15 min early\./;
+	const EARLY =
+		/again before 2026-01-01T00:20:00\.000Z, so the node stopped waiting 15 min early\./;
 	const unnamed = Array<Exchange>(4).fill(processing({}));
 
 	test.each<[string, Exchange[], seconds: number, waits: number[], says: string, RegExp]>([
@@ -182,9 +189,9 @@ test('a task that failed ends the waiting', async () => {
 
 describe('A task that is not done in time', () => {
 	const HOUR_AGO = START / 1000 - 3600;
-	const GOES_ON = /goes on and may be charged: do not submit it again.*Task → Wait/;
+	const GOES_ON = /goes on and may be charged\. Do not submit it again.*Task → Wait/;
 	const LOST =
-		/^Its last status was x, .* 1 s early\. Gateways end a task themselves after about half an hour, so this one was probably lost when the gateway was restarted\. Check the usage .* charged\.$/;
+		/^Its last status was x, .* 1 s early\. Gateways end tasks after about half an hour\. A restart of the gateway probably lost this onestarted\. Check the usage .* charged\.$/;
 	const ahead = { date: new Date(START + 3_600_000).toUTCString() };
 	const behind = { date: new Date(START - 3_600_000).toUTCString() };
 
@@ -220,7 +227,7 @@ describe('A task that is not done in time', () => {
 });
 
 const OURS =
-	/^The gateway accepted it at 2026-01-01T00:00:00\.000Z and does not know it .*It may be charged, so it is not submitted again\. Check the usage/;
+	/^The gateway accepted it at 2026-01-01T00:00:00\.000Z and no longer knows it\. The task may be charged\. Check the usage/;
 const THEIRS = /^The task ID is wrong, the task has expired, or .* another API key/;
 
 test.each([

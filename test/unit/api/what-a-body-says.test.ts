@@ -13,7 +13,7 @@ import { fail, KEY, refusalOf, reply, sending, shown, succeed } from './arrange'
 const REFUSED = 'The gateway refused the request as invalid (HTTP 400)';
 const HTML = '<!DOCTYPE html><html><head><title>Sign in</title></head></html>';
 const AS_HTML = { 'content-type': 'text/html; charset=utf-8' };
-const WEB_PAGE = /^A web page instead of JSON.*wrong Base URL.*login page.*firewall/;
+const WEB_PAGE = /^The Base URL may be wrong.*login page.*firewall/;
 
 /** The error that a user gets of a reply. */
 const errorOf = async (answer: GatewayReply, kind: RequestKind = 'read') =>

@@ -29,8 +29,8 @@ const STATUSES: Array<[statuses: number[], ...Outcome]> = [
 	[[429], QUEUED, 'no', /asks to slow down/, /Concurrency/],
 	[[499], NEVER, 'no', /closed before the gateway answered/, /time-outs of proxies/],
 	[[500], ONCE_MORE, 'maybe', /internal error/, /Report it/],
-	[[502], READS_ONLY, 'maybe', /abnormal reply/, /minimal request/],
-	[[503, 529], QUEUED, 'no', /overloaded or a part of it is unavailable/, /^Wait a while/],
+	[[502], READS_ONLY, 'maybe', /abnormal reply/, /small request/],
+	[[503, 529], QUEUED, 'no', /overloaded or partly unavailable/, /^Try again later/],
 	[[504], READS_ONLY, 'maybe', /waited too long/, /Shorten the task\. Turn on Stream/],
 	[[300, 301, 302, 303, 304, 307, 308], NEVER, 'no', /redirects to another/, /key would/],
 	[
@@ -48,9 +48,9 @@ const FAULTS: Array<[FaultKind, code: string, ...Outcome]> = [
 	['unreached', 'ECONNREFUSED', ALL_BOUNDED, 'no', /cannot be reached/, /^Check the Base.*running/],
 	['timeout', 'ETIMEDOUT', READS_ONLY, 'maybe', /answer in time/, /overloaded.*Raise the Timeout/],
 	['lost', 'ECONNRESET', READS_ONLY, 'maybe', /was lost/, /Check the network[^.]*gateway\.$/],
-	['certificate', 'CERT_X', NEVER, 'no', /certificate/, /verification is not switched off/],
+	['certificate', 'CERT_X', NEVER, 'no', /certificate/, /always verify/],
 	['tls', 'EPROTO', NEVER, 'no', /does not speak TLS/, /^Check the Base URL.*port/],
-	['blocked', 'SSRF', NEVER, 'no', /own protection refuses/, /SSRF protection/],
+	['blocked', 'SSRF', NEVER, 'no', /SSRF protection blocked/, /private network/],
 ];
 
 const DOUBT = {

@@ -85,7 +85,7 @@ describe('The error of a node', () => {
 		expect(description!.split('<br>\n')).toEqual([
 			...['Wait.', `${BILL} ${FETCH}`, 'Item 1: t1', 'Item 4: t4'],
 			...[`${DOUBT} ${CHECK}`, 'Item 2: Timed out', 'Item 3: Lost'],
-			`2 answers of other items had been received; if no further try of the node hands them on, they are lost. ${KEEP}`,
+			`2 answers of other items were received. They are lost unless Retry On Fail returns them. ${KEEP}`,
 		]);
 		expect(onOneLine(description!)).toMatch(/^Wait\. These image tasks .* succeeds\.$/);
 		expect(context.acceptedTasks).toEqual([
@@ -101,7 +101,7 @@ describe('The error of a node', () => {
 	test('tells one task, and one answer, as one', () => {
 		const { message, description } = of(TASKS.slice(1), [], 1);
 		expect(message).toBe('Refused – 1 image task of another item was accepted');
-		expect(description).toContain('1 answer of other items had been received; if no further');
+		expect(description).toContain('1 answer of another item was received. It is lost unless');
 		expect(description).toContain('hands it on, it is lost.');
 		expect(description).not.toContain(DOUBT);
 		expect(of([], DOUBTS).message).toBe('Refused');

@@ -185,16 +185,13 @@ function adviseOnFormat(error: ModelAccessError): ModelAccessError {
 
 function undelivered(error: unknown, { response, ...created }: CreatedResponse): ModelAccessError {
 	if (error instanceof ModelAccessError) return error;
-	return new InvalidResponseError(
-		`The answer could not be returned: ${(error as Error).message}`,
-		{
-			advice: 'The answer was paid for; its text is in the error’s details.',
-			retryable: false,
-			charged: true,
-			...pickIds(created),
-			partialText: getOutputText(response),
-		},
-	);
+	return new InvalidResponseError(`The answer could not be returned: ${(error as Error).message}`, {
+		advice: 'The answer was paid for; its text is in the error’s details.',
+		retryable: false,
+		charged: true,
+		...pickIds(created),
+		partialText: getOutputText(response),
+	});
 }
 
 /** A number or a boolean as its text. */

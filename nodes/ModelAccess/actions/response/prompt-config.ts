@@ -4,15 +4,15 @@ import { textParameter } from '../../../shared/n8n/fields/text';
 
 /** The option for a prompt that the gateway stores. */
 export const promptConfigField: INodeProperties = {
-	displayName: 'Prompt',
+	displayName: 'Prompt Template',
 	name: 'promptConfig',
 	type: 'fixedCollection',
 	default: { promptOptions: {} },
-	placeholder: 'Set prompt',
+	placeholder: 'Set prompt template',
 	description: 'A prompt template that the gateway stores',
 	options: [
 		{
-			displayName: 'Prompt',
+			displayName: 'Prompt Template',
 			name: 'promptOptions',
 			values: [
 				{

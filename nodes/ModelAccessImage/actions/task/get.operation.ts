@@ -39,7 +39,7 @@ export const get: Operation = {
 		const scope = readScope(item);
 		const files = readFileSettings(item);
 		const seen = await pollImageTask(scope.client, taskId);
-		if (!hasImages(seen.task)) return [taskOutput(taskId, seen)];
+		if (!hasImages(seen.task)) return [{ json: taskOutput(seen, { taskId }, files.simplify) }];
 		scope.work.onTaskAccepted(taskId);
 		return await downloadImages(scope, seen, { taskId }, files);
 	},

@@ -14,7 +14,7 @@ import {
 } from '../../fields';
 import { downloadImages } from '../../download';
 import { readScope, type ImageScope } from '../../scope';
-import { waitForTask } from '../../wait';
+import { taskOutput, waitForTask } from '../../wait';
 import { readTaskId, taskIdField } from './fields';
 
 /** Task → Wait: polls a task that was submitted before, then downloads its images. */
@@ -40,9 +40,10 @@ export const wait: Operation = {
 		const scope = notingTask(readScope(item));
 		const settings = readWaitSettings(item);
 		const files = readFileSettings(item);
-		const ended = await waitForTask(scope, { taskId, endsAt: scope.client.deadline }, settings);
-		if ('unfinished' in ended) return [ended.unfinished];
-		return await downloadImages(scope, ended.seen, { taskId }, files);
+		const task = { taskId, endsAt: scope.client.deadline };
+		const { seen, isDone } = await waitForTask(scope, task, settings);
+		if (!isDone) return [{ json: taskOutput(seen, { taskId }, files.simplify) }];
+		return await downloadImages(scope, seen, { taskId }, files);
 	},
 };
 

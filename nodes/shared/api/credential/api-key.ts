@@ -8,8 +8,8 @@ const ADVICE = 'Copy the key again from the gateway’s console without any othe
 const LONGEST = 4096;
 
 /**
- * The one home of the key rule: takes off what copying adds (spaces, line breaks, one pair of
- * quotes, the word `Bearer`) and refuses what could not be sent as a header.
+ * The only place of the key rule. It removes what copying adds: spaces, line breaks, one pair of
+ * quotes, the word `Bearer`. It refuses what could not be sent as a header.
  *
  * @param input as pasted into the credential
  * @returns the key as the `Authorization` header carries it

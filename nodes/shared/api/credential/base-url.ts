@@ -17,14 +17,14 @@ export interface BaseUrlRules {
 }
 
 /**
- * The one home of the base URL rule: turns what a user pasted into the service's base address.
- * Forgiving in form (spaces, slashes, a missing scheme, a missing or doubled `/v1`, an endpoint
- * path behind it), strict in what could send the key to the wrong place.
+ * The only place of the base URL rule: makes the service's base address of what a user pasted. It
+ * mends spaces, slashes, a missing scheme, a missing or doubled `/v1`, and an endpoint path after
+ * it. It refuses what could send the key to the wrong place.
  *
  * @param input as typed into the credential
  * @returns the base address: origin, path prefix and `/v1` exactly once, no slash at the end
- * @throws {ValidationError} no host; a query or fragment; a user name; neither https nor http where it
- * is allowed: on loopback, and in private networks if the rules say so
+ * @throws {ValidationError} no host, a query or fragment, a user name, or another scheme than
+ * https. Loopback may use http, and so may private networks if the rules allow it
  * @see contract, introduction (`/v1` exactly once) and "Authentication" 7 (TLS)
  */
 export function normalizeBaseUrl(

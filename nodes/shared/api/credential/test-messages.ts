@@ -3,9 +3,9 @@ import { adviseOn, HTML_ADVICE } from '../errors/evidence';
 import { STATUS_TABLE, statusMeaning } from '../errors/status-table';
 
 /*
- * What the test of the credential says. n8n's own test matches the status of an error and nothing of
- * its body; of a success it compares single fields with single values. So what the codes of error
- * replies would tell stands in the words on their statuses.
+ * What the test of the credential says. n8n's own test matches the status of an error, not its
+ * body. In a success it compares single fields with single values. The texts on the statuses also
+ * cover what the codes of error replies would tell.
  */
 
 /** What the model list says of itself by a status, with what to do. */
@@ -44,7 +44,7 @@ const OF_MODEL_LIST: Record<number, { title?: string; advice: Advice }> = {
 	426: { title: 'The address needs https', advice: ['Begin the Base URL with https://.'] },
 	429: {
 		advice: [
-			'Wait a minute, then test again. If the error stays, the quota of the key is used up: raise it in the gateway’s console, or use another key.',
+			'Wait a minute, then test again. If the error stays, the key’s quota is used up. Raise it in the gateway’s console, or use another key.',
 		],
 	},
 	502: {

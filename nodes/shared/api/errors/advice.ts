@@ -8,7 +8,7 @@ export type OptionName =
 	| 'Stream'
 	| 'Timeout';
 
-/** What a user can do: a sentence, or one that is of use only where there is a control for it. */
+/** What a user can do: a sentence, or one that is left out if the reader has no such option. */
 export type Sentence = string | { ifOption: OptionName; text: string };
 
 /** What a user can do about a failure, sentence by sentence. */
@@ -16,7 +16,7 @@ export type Advice = readonly Sentence[];
 
 /**
  * Advice as a text that names no control which its reader does not have.
- * @param optionNames the fields and options at hand, by the names that users see; absent: none
+ * @param optionNames the available fields and options, by the names that users see; absent: none
  */
 export function formatAdvice(advice: Advice, optionNames: ReadonlySet<string> = new Set()): string {
 	return advice

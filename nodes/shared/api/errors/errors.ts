@@ -33,11 +33,11 @@ export interface ErrorDetails {
 	readonly charged?: boolean;
 	/** Whether no time was left to wait as long as was asked. */
 	readonly outOfTime?: boolean;
-	/** Why the gateway did nothing at all: one request too many, or nobody to do it. */
+	/** Why the gateway did nothing at all: its rate limit (429), or no capacity (503). */
 	readonly refusal?: Refusal;
 	/** Whether the address of an image does not work any more; its task may name another. */
 	readonly linkIsGone?: boolean;
-	/** What of an answer was received: it may have been paid for. */
+	/** The text received of an answer, which may have been paid for. */
 	readonly partialText?: string;
 	/** The output items of an answer that were finished. */
 	readonly partialOutput?: ReadonlyArray<Record<string, unknown>>;
@@ -76,8 +76,8 @@ export class ModelAccessError extends Error {
 	}
 
 	/**
-	 * The same failure, for good and about no task: the gateway refused the one that it had accepted,
-	 * and no other is submitted.
+	 * The same failure, but final and without its task: the gateway refused the task that it had
+	 * accepted. No other is submitted.
 	 */
 	asFinalRefusal(): this {
 		const details = { ...this.details, taskId: undefined, refusal: undefined };

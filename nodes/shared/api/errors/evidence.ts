@@ -31,8 +31,9 @@ export const HTML_ADVICE =
 	'The Base URL may be wrong, or a login page or a firewall answered. Open the Base URL of the credential in a browser to see the page.';
 
 /**
- * What to do about an error of the gateway: by its code and type, else by its words, else by its
- * status and place. The gateway's words may be in any language; the advice is in English.
+ * What to do about an error of the gateway: by its code and type. If these say nothing, its words
+ * count, then its status and place. The gateway's words may be in any language; the advice is in
+ * English.
  * @see contract, "Errors"
  */
 export function adviseOn(evidence: Evidence): Finding {
@@ -48,8 +49,8 @@ const isAboutKey = (status?: number, kind?: FindingKind) =>
 	kind?.startsWith('key') ?? status === 401;
 
 /**
- * Whether a quota, a budget or a balance is used up: waiting does not help as it does against a
- * limit of requests a minute.
+ * Whether a quota, a budget or a balance is used up. A short wait helps against a limit of requests
+ * a minute, not against this.
  */
 export function isQuotaExhausted(evidence: Evidence): boolean {
 	const { kind } = adviseOn(evidence);

@@ -103,7 +103,7 @@ export const FINDINGS: readonly FindingRow[] = [
 		statuses: refused,
 		title: 'A quota or budget is used up',
 		advice: [
-			'Raise or reset the quota of the key, its group or its subscription in the gateway’s console, or use another key.',
+			'Raise or reset the quota of the key, its group or its subscription in the gateway’s console. Or use another key.',
 		],
 	},
 	{
@@ -245,8 +245,6 @@ export const FINDINGS: readonly FindingRow[] = [
 		statuses: notFound,
 		places: ['modelList', 'response', 'taskPoll'],
 		title: 'The gateway does not know this address',
-		advice: [
-			'Check the Base URL of the credential: it ends in /v1, with nothing after it.',
-		],
+		advice: ['Check the Base URL of the credential: it ends in /v1, with nothing after it.'],
 	},
 ];

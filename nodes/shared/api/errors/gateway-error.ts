@@ -39,8 +39,8 @@ function innermostError(body: unknown): Record<string, unknown> {
 }
 
 /**
- * Code and type of the provider's error, where the gateway's message quotes that as JSON and its own
- * code is but the status.
+ * Code and type of the provider's error, if the gateway's message quotes it as JSON. The gateway's
+ * own code then has to be the status.
  */
 function quotedError(code: unknown, message: unknown) {
 	if (typeof message !== 'string' || !/^\d{3}$/.test(String(code))) return undefined;
@@ -50,8 +50,8 @@ function quotedError(code: unknown, message: unknown) {
 }
 
 /**
- * How LiteLLM begins its words if a provider did not accept it: by the class of the error, in older
- * versions also by the provider. What it says of a key of its own has neither.
+ * How LiteLLM begins its words if a provider did not accept its key: with the class of the error.
+ * Older versions add the provider. What it says of a key of its own has neither.
  */
 const PROVIDER_REFUSAL = /^(litellm\.AuthenticationError\b|AuthenticationError: \w+Exception\b)/;
 

@@ -9,15 +9,13 @@ export interface StatusMeaning {
 }
 
 /**
- * The contract's table "Errors", as what a user reads. The one home of what a status means;
- * whether it is sent again stands in `retry.ts`.
+ * The contract's table "Errors", as what a user reads. The only place for the meaning of a status.
+ * `retry.ts` says whether it is sent again.
  */
 export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	400: {
 		title: 'The gateway refused the request as invalid',
-		advice: [
-			'Fix the request: a field is missing, has the wrong type, or is not allowed here.',
-		],
+		advice: ['Fix the request: a field is missing, has the wrong type, or is not allowed here.'],
 	},
 	401: {
 		title: 'The gateway did not accept the API key',
@@ -50,7 +48,10 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 		title: 'The gateway’s rate limit is reached',
 		advice: [
 			'Wait, or raise the limit in the gateway’s console.',
-			{ ifOption: 'Concurrency', text: 'Lower the Concurrency option to work on fewer items at once.' },
+			{
+				ifOption: 'Concurrency',
+				text: 'Lower the Concurrency option to work on fewer items at once.',
+			},
 		],
 	},
 	499: {

@@ -1,4 +1,4 @@
-/** A request or a transfer ended because its caller had canceled it. */
+/** A request or a transfer that its caller canceled. */
 export class RequestAborted extends Error {
 	constructor() {
 		super('The request was canceled');

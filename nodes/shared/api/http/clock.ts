@@ -1,6 +1,6 @@
 /**
- * The client's only source of time and chance. Whoever builds a client passes one in: the nodes
- * pass n8n's, tests pass one that they drive.
+ * The client's only source of time and chance. The code that builds a client passes one in: the
+ * nodes pass n8n's, tests pass one that they drive.
  */
 export interface Clock {
 	/** Milliseconds since the Unix epoch. */

@@ -3,9 +3,9 @@ import type { Client } from './request';
 import { TransportFault } from './transport';
 
 export interface IdleTimeoutLimits {
-	/** Milliseconds in which something has to arrive. */
+	/** Longest silence, in milliseconds. */
 	idleMs: number;
-	/** When all has to be here: milliseconds since the epoch. */
+	/** When the transfer has to be complete: milliseconds since the epoch. */
 	endsAt?: number;
 }
 
@@ -13,9 +13,8 @@ export interface IdleTimeoutLimits {
 const ALL_BUT = 0.9;
 
 /**
- * Ends a transfer on which nothing happens, or which takes too long. It is one watchdog for the
- * whole of it, not a timer for each chunk: a wait that lost its race keeps its timer until it
- * fires.
+ * Ends a transfer on which nothing happens, or which takes too long. One watchdog covers the whole
+ * transfer. A timer for each chunk would stay until it fires, even after its wait has ended.
  */
 export class IdleTimeout {
 	/** Which limit was reached, if one was. */
@@ -37,8 +36,8 @@ export class IdleTimeout {
 	}
 
 	/**
-	 * Whether the idle limit is reached, or all but: the connection has a timer of its own for it,
-	 * which may be first to end what is silent.
+	 * Whether the idle limit is reached, or almost. The connection has its own timer for this limit,
+	 * which may end a silent transfer first.
 	 */
 	get isSilent(): boolean {
 		return this.client.time.now() - this.last >= this.limits.idleMs * ALL_BUT;
@@ -50,8 +49,8 @@ export class IdleTimeout {
 	}
 
 	/**
-	 * The chunks, each noted as it arrives. They end by an error as soon as the signal is aborted,
-	 * also where the connection itself does not: its result is then ignored.
+	 * The chunks, each noted as it arrives. They end with an error as soon as the signal is aborted,
+	 * even if the connection itself does not. Its result is then ignored.
 	 */
 	async *track(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 		const iterator = chunks[Symbol.asyncIterator]();
@@ -91,7 +90,7 @@ export class IdleTimeout {
 			}
 			this.controller.abort(new TransportFault('timeout'));
 		} catch {
-			// The transfer has ended; there is nothing to watch.
+			// The transfer has ended, so nothing is left to watch.
 		}
 	}
 

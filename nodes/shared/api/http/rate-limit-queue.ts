@@ -17,17 +17,18 @@ export interface Slot {
 	 */
 	acquire(limits: QueueLimits): Promise<boolean>;
 	/**
-	 * The gateway refused the request as one too many (429). The slot has to be acquired again.
+	 * The gateway refused the request because of its rate limit (429). The slot has to be acquired
+	 * again.
 	 * @param retryAfterMs how long it asked to wait
 	 */
 	onRateLimited(retryAfterMs?: number): void;
 	/**
-	 * The gateway had nobody to do the request (503). The slot has to be acquired again.
+	 * The gateway had no capacity for the request (503). The slot has to be acquired again.
 	 * @param waitMs how long the queue waits if the gateway did not ask for a time
 	 * @param retryAfterMs how long it asked to wait
 	 */
 	onUnavailable(waitMs: number, retryAfterMs?: number): void;
-	/** The item is not sent again, because the gateway has nobody to do it (503). */
+	/** The item is not sent again, because the gateway has no capacity (503). */
 	onGivenUp(): void;
 	/** Whether an item was given up, and none succeeded since. */
 	readonly hasGivenUp: boolean;
@@ -69,10 +70,10 @@ const SHORTEST_ASKED_MS = 1_000;
 const OBEYED_IN_VAIN = 20;
 
 /**
- * The queue of one run's requests that the gateway may refuse as too many: by 429 or 503 on the
- * submit, or by a task that ends so in the background. It learns how many the gateway takes at
- * once: each refusal takes a place away, each success gives one back. After a refusal the whole
- * queue pauses; then the lowest index goes first.
+ * The queue of one run's requests that the gateway may refuse as too many. It refuses them by 429
+ * or 503 on the submit, or by a task that ends in this way later. It learns how many the gateway
+ * takes at once: each refusal takes a place away, each success gives one back. After a refusal the
+ * whole queue pauses; then the lowest index goes first.
  *
  * @see contract, "Errors" (429: concurrency; 503)
  */
@@ -191,14 +192,14 @@ export class RateLimitQueue {
 		return inVain > 0 ? Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (inVain - 1)) : 0;
 	}
 
-	/** Whoever waits has to wait for another moment now. */
+	/** All that wait now wait for another moment. */
 	private moveOpening(opensAt: number) {
 		this.opensAt = opensAt;
 		this.admit();
 		for (const { wake } of this.waiting) wake();
 	}
 
-	/** Another request has just been done: there is room, unless the gateway named a time. */
+	/** Another request has ended, which leaves room for one more, unless the gateway named a time. */
 	private onSucceeded() {
 		this.places = Math.min(this.most, this.places + 1);
 		this.pauses = 0;

@@ -8,9 +8,8 @@ const LONGEST = 64;
 const PROVIDERS = 'llm_provider-retry-after';
 
 /**
- * Reads `Retry-After`: seconds in digits, or an HTTP date in one of its three forms. A date is taken
- * against the reply's own `Date` header where there is one, so that a wrong clock on either side
- * does no harm.
+ * Reads `Retry-After`: seconds in digits, or an HTTP date in one of its three forms. A date counts
+ * from the reply's own `Date` header if it has one. A wrong clock on either side then does no harm.
  *
  * @param now milliseconds since the epoch, by the local clock
  * @returns seconds, 0 or more; undefined where the header is absent, negative or makes no sense

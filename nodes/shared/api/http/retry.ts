@@ -43,8 +43,8 @@ interface Row {
 }
 
 /**
- * The retry rule, as data. A request that may cost money is sent again only where the gateway said
- * that it did nothing, or nothing can have reached it.
+ * The retry rule, as data. A request that may cost money is sent again only in two cases. Either
+ * the gateway said that it did nothing, or nothing can have reached it.
  * @see contract, "Errors", rules 1, 2 and 6
  */
 export const RETRY_TABLE: readonly Row[] = [
@@ -84,9 +84,8 @@ export function retryRule(outcome: Outcome, kind: RequestKind): { rule: Rule; ex
 }
 
 /**
- * The outcome that an error status stands for. Of the 5xx beside 500, 503 and 529 all leave in
- * doubt what was done: 502 and 504, and those that proxies add. 529 is the word of some providers
- * for an overload.
+ * The outcome that an error status stands for. Other 5xx than 500, 503 and 529 leave in doubt what
+ * was done: 502, 504, and those that proxies add. Some providers answer 529 to an overload.
  */
 export function statusOutcome(status: number): Outcome {
 	switch (status) {
@@ -160,8 +159,8 @@ export type Attempt<T> =
 	  };
 
 /**
- * The one loop that sends something again: as often as `maxRetries` allows, after the time that the
- * error asks for, or else with backoff.
+ * The only loop that sends something again, as often as `maxRetries` allows. It waits as long as
+ * the error asks for, or else with backoff.
  * @throws {ModelAccessError} the error of the last attempt
  * @throws {CanceledError} the signal is aborted during a wait
  * @see contract, "Errors" (429) and "Limits"

@@ -38,8 +38,8 @@ export interface OpenReply {
 }
 
 /**
- * Who speaks HTTP for the client. It adds the base address and the key, follows no redirect, sends
- * exactly once, and resolves for every status.
+ * Sends HTTP requests for the client. It adds the base address and the key, follows no redirect,
+ * sends exactly once, and resolves for every status.
  */
 export interface Transport {
 	/**

@@ -26,7 +26,7 @@ export class DownloadFailure extends Error {
 	}
 }
 
-export const LATER = 'This is a fault of the storage host or the network.';
+export const LATER = 'The storage host or the network failed.';
 
 export const ASK_OPERATOR = 'Ask the gateway’s operator.';
 
@@ -66,7 +66,7 @@ export function cutOff(extension: string, size: number): DownloadFailure {
 	return new DownloadFailure(
 		`only a part of the ${extension} file arrived (${size} bytes, without its end)`,
 		true,
-		`${LATER} If a browser shows the whole image at its image_url, turn Download Images off and use an HTTP Request node.`,
+		`${LATER} If a browser shows the whole image, turn Download Images off and use an HTTP Request node.`,
 	);
 }
 
@@ -99,10 +99,15 @@ export function fromStatus(
 
 function linkIsGone(httpStatus: number): DownloadFailure {
 	const problem = `HTTP ${httpStatus}, the link no longer works`;
-	return new DownloadFailure(problem, false, 'Download images before the expires_at of their task.', {
-		httpStatus,
-		linkIsGone: true,
-	});
+	return new DownloadFailure(
+		problem,
+		false,
+		'Download images before the expires_at of their task.',
+		{
+			httpStatus,
+			linkIsGone: true,
+		},
+	);
 }
 
 /**
@@ -125,11 +130,7 @@ const FAULTS: Record<FaultKind, [problem: string, mayRetry: boolean, advice: str
 	unreached: ['the host cannot be reached', true, 'Check that this machine may connect to it.'],
 	timeout: ['it did not answer in time', true, LATER],
 	lost: ['the connection was lost', true, LATER],
-	certificate: [
-		'its TLS certificate is not accepted',
-		false,
-		'Ask the gateway’s operator.',
-	],
+	certificate: ['its TLS certificate is not accepted', false, 'Ask the gateway’s operator.'],
 	clientCertificate: ['it asks for a client certificate', false, ASK_OPERATOR],
 	handshake: [
 		'it refuses the TLS handshake',

@@ -36,7 +36,7 @@ export interface StoredReply<File> {
 	discard(): void;
 }
 
-/** Who fetches stored images: without key or cookies, following no redirect. */
+/** Fetches stored images, without key or cookies. It follows no redirect. */
 export interface Storage<File> {
 	/** @throws {TransportFault} where no reply came, or `signal` was aborted */
 	open(url: string, signal: AbortSignal): Promise<StoredReply<File>>;

@@ -8,8 +8,8 @@ export interface UploadFile {
 }
 
 /**
- * The multipart form of an image edit: each image a part `image`, or `image[]` when there are
- * several; then the mask and the other fields as text, objects among them as JSON.
+ * The multipart form of an image edit: each image is a part `image`, or `image[]` if there are
+ * several. The mask and the other fields follow as text, objects as JSON.
  */
 export function editForm(request: ImageRequest, images: UploadFile[], mask?: UploadFile): FormData {
 	const form = new FormData();
@@ -25,8 +25,8 @@ export function editForm(request: ImageRequest, images: UploadFile[], mask?: Upl
 
 /**
  * The `images` (or `mask`) of an edit by address.
- * @param value one text with addresses separated by commas or line breaks, or a list of them; a
- * `data:` URL counts as one, its own comma does not separate
+ * @param value one text with addresses separated by commas or line breaks, or a list of them. The
+ * comma inside a `data:` URL does not separate
  * @param field the name on the field
  * @throws {ValidationError} no address, or one that is neither of the web nor an image's data URL
  */

@@ -33,8 +33,8 @@ const DATE = /^\d{4}-\d\d-\d\d/;
 const LONG_NUMBER = /^\d{15,}$/;
 
 /**
- * Whether a text that no field calls an ID is one: a single word with a digit, such as a UUID. Words
- * of a sentence, addresses, dates and short numbers are none.
+ * Whether a text without the name of an ID is one: a single word with a digit, such as a UUID.
+ * Words of a sentence, addresses, dates and short numbers are none.
  */
 function looksLikeTaskId(value: unknown): value is string {
 	if (typeof value !== 'string' || !WORD.test(value) || !/\d/.test(value)) return false;

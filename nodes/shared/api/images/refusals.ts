@@ -12,8 +12,8 @@ const UNAVAILABLE_WAITS = [15, 20, 30];
 
 /**
  * What one image went through before the gateway took it. The gateway refuses a submit at once, or
- * accepts it and ends its task in the same way; both are the same here. 429 is bounded by Max Wait,
- * counted from the first submit, and 503 by Max Retries.
+ * accepts it and ends its task in the same way. Both are the same here. Max Wait, from the first
+ * submit on, bounds 429; Max Retries bounds 503.
  * @see contract, "Errors" (429, 503)
  */
 export class Refusals {
@@ -63,7 +63,7 @@ export class Refusals {
 		onRetry?.({ reason: error.message, waitMs: askedMs ?? 0, attempt: this.count });
 	}
 
-	/** @throws {ModelAccessError} it was one too many, also of another image */
+	/** @throws {ModelAccessError} the limit of refusals is reached, perhaps by another image */
 	private noteUnavailable(error: ModelAccessError, askedMs: number | undefined) {
 		const { slot, maxRetries } = this.client;
 		this.unavailable++;

@@ -90,7 +90,7 @@ function getEvidence(client: Pick<Client, 'redact'>, task: ImageTask): Evidence 
 	const said = (text: string | undefined) => sanitizeField(client.redact, text);
 	const words = { type: said(error?.type), code: said(error?.code), message: said(error?.message) };
 	const { http_status } = task;
-	// Without a status nobody knows what was done. Beside a success the error tells what it stands for.
+	// Without a status, what was done is in doubt. With a success status, the error itself tells.
 	const isSuccess = http_status !== undefined && http_status < 400;
 	const status = isSuccess ? impliedStatus(words) : http_status;
 	return { ...words, status, place: 'failedTask' };
@@ -102,8 +102,8 @@ type TaskOutcome = Refusal | 'inDoubt' | 'refused';
 const STORING = /\bstor(e|ed|ing|age)\b|upload/i;
 
 /**
- * What a failed task stands for. Only a refusal by 429 or 503 shows that nothing was made; of 5xx
- * and of no status nobody knows.
+ * What a failed task stands for. Only a refusal by 429 or 503 shows that nothing was made. Other
+ * 5xx, and no status, leave it in doubt.
  */
 function taskOutcome(evidence: Evidence): TaskOutcome {
 	const { status } = evidence;

@@ -10,8 +10,8 @@ const TASK_ID_ADVICE =
 const LONGEST = 4096;
 
 /**
- * Reads a task's ID from what a user has: the ID, a poll path, or a poll URL of the same gateway.
- * Spaces, line breaks and a pair of quotes around it are taken off.
+ * Reads a task's ID from what a user has: the ID, a poll path, or the gateway's poll URL. Spaces,
+ * line breaks and a pair of quotes around it are taken off.
  * @param baseUrl the normalized base address of the credential
  * @throws {ValidationError} nothing there, something else pasted into it, an address of another
  * gateway, or no task address at all

@@ -1,7 +1,8 @@
 import { TaskError } from '../errors/errors';
 import { toIsoTime } from '../http/clock';
+import { omitUndefined } from '../http/json';
 import type { ImageTask } from '../schemas';
-import type { PollResult } from './task';
+import { getTaskError, type PollResult } from './task';
 
 /** One image of a completed task. */
 export interface TaskImage {
@@ -21,8 +22,8 @@ export interface ImageOrigin {
 }
 
 /**
- * The images of a completed task: each entry of `result.data` that has a `url`; where there is
- * none, the task's `image_url`.
+ * The images of a completed task: each entry of `result.data` that has a `url`. If none has, the
+ * task's `image_url`.
  * @throws {TaskError} the task has neither
  * @see contract, "Image task"
  */
@@ -66,6 +67,24 @@ export function simplifyImage(
 		...(expires !== undefined && { expires_at: expires }),
 		...(result?.usage && { usage: result.usage }),
 	};
+}
+
+/** The output of a task without images: its fields in the form that images have, and its error. */
+export function simplifyTask(
+	{ task, retryAfter }: PollResult,
+	{ taskId, model, prompt }: ImageOrigin,
+): Record<string, unknown> {
+	const { status, expires_at, http_status } = task;
+	return omitUndefined({
+		task_id: taskId,
+		status,
+		model,
+		prompt,
+		expires_at: expires_at === undefined ? undefined : toIsoTime(expires_at),
+		http_status,
+		error: getTaskError(task),
+		retry_after: retryAfter,
+	});
 }
 
 /** An image's output as the gateway sent it: the task, and the image's own entry. */

@@ -63,8 +63,8 @@ const WORDS: Record<TaskState, readonly string[]> = {
 };
 
 /**
- * How a task stands. A task with an image is done; one with an error, and no word that it is still
- * at work, has failed. A status that no list has means: keep waiting.
+ * How a task stands. A task with an image is done. A task with an error has failed, unless its
+ * status says that it is still running. A status that no list has means: keep waiting.
  * @see contract, "Image task" (`status`)
  */
 export function taskState(task: ImageTask): TaskState {
@@ -76,7 +76,7 @@ export function taskState(task: ImageTask): TaskState {
 	return WORDS.failed.includes(word) ? 'failed' : 'working';
 }
 
-/** Whether a task names an image. */
+/** Whether a task has an image. */
 export function hasImages({ image_url, result }: ImageTask): boolean {
 	return Boolean(image_url) || (result?.data ?? []).some(({ url }) => Boolean(url));
 }

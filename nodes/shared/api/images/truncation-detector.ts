@@ -83,12 +83,11 @@ const WALKS: Record<string, () => Walk> = {
 const NO_BYTES = new Uint8Array();
 
 /**
- * Follows an image's bytes as they pass and tells whether its file reached the end that its type
- * has, so that half an image is not taken for a whole one if its length is unknown.
+ * Follows an image's bytes as they pass, and tells whether the file reached the end of its type.
+ * Half an image of unknown length is then not taken for a whole one.
  *
- * In doubt a file counts as whole, since it is paid for: a type whose end can't be told, a file
- * that is not built as its type says, and whatever encoders put behind the end. It keeps a few
- * bytes at a time, never the image.
+ * In doubt a file counts as whole, since it is paid for. Examples are a type without a known end, a
+ * malformed file, and bytes after the end. It keeps a few bytes at a time, never the image.
  */
 export class TruncationDetector {
 	private readonly walk?: Walk;
@@ -151,8 +150,8 @@ function* png(): Walk {
 const END_OF_IMAGE = 0xd9;
 
 /**
- * Segments, of which some are followed by coded data in which a marker can't occur; the last marker
- * is `EOI` (ITU-T T.81, section B.1).
+ * Segments. Coded data follows some of them, in which a marker can't occur. The last marker is
+ * `EOI` (ITU-T T.81, section B.1).
  */
 function* jpeg(): Walk {
 	yield new Skip(2);
@@ -208,8 +207,8 @@ function* webp(): Walk {
 }
 
 /**
- * Boxes of a length and a name (ISO/IEC 14496-12, section 4.2). None is marked as the last: the file
- * is whole behind its data, or, where it holds them in its description, behind that.
+ * Boxes of a length and a name (ISO/IEC 14496-12, section 4.2). None is marked as the last. The
+ * file is whole after its data, or after its description if that holds the data.
  */
 function* boxes(): Walk {
 	let described = false;

@@ -25,19 +25,19 @@ export type PollStep =
 	| { next: 'failed' }
 	/** Poll again after `waitMs`. */
 	| { next: 'wait'; waitMs: number; state: PollState }
-	/** There is no time for another look, which may not come before `waitMs` have passed. */
+	/** No time is left for another poll, which may not come before `waitMs` have passed. */
 	| { next: 'giveUp'; waitMs: number; because: 'deadline' | 'expiry'; endsAt: number };
 
 const UNNAMED_WAIT_MS = 3_000;
 const LONGEST_UNNAMED_WAIT_MS = 15_000;
 const SHORTEST_WAIT_MS = 1_000;
 
-/** How long before its expiry a task is looked at for the last time: at that moment it is gone. */
+/** How long before its expiry a task is polled for the last time. At its expiry it is gone. */
 const BEFORE_EXPIRY_MS = 1_000;
 
 /**
- * One step of waiting for a task: what was seen in, what to do out. Pure. The last look is as late as
- * it may be: at the deadline, unless the gateway asked for longer.
+ * One step of waiting for a task, as a pure function of the last poll. The last poll is as late as
+ * possible: at the deadline, unless the gateway asked for longer.
  * @see contract, "States and transitions" and "Limits" (poll fallback)
  */
 export function pollStep(state: PollState, seen: PollResult, settings: PollSettings): PollStep {
@@ -57,7 +57,7 @@ export function pollStep(state: PollState, seen: PollResult, settings: PollSetti
 	return { next: 'giveUp', waitMs: least, because, endsAt };
 }
 
-/** Milliseconds before which the gateway does not want another look. */
+/** Milliseconds before which the gateway does not want another poll. */
 function leastWaitMs({ retryAfter }: PollResult): number {
 	return Math.max(SHORTEST_WAIT_MS, retryAfter === undefined ? UNNAMED_WAIT_MS : retryAfter * 1000);
 }
@@ -96,7 +96,7 @@ export interface AwaitedTask extends PollSettings {
  * Polls a task until it ends, the deadline or its expiry is near, or the client is canceled.
  *
  * @throws {TaskError} the task failed, or the gateway no longer knows it
- * @throws {ModelAccessError} a poll failed for good; the error carries the task's ID
+ * @throws {ModelAccessError} a poll failed permanently; the error carries the task's ID
  */
 export async function waitForImageTask(client: Client, awaited: AwaitedTask): Promise<WaitResult> {
 	const { taskId, first, acceptedAt, onSeen } = awaited;

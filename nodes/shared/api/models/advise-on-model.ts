@@ -13,9 +13,10 @@ const LONGEST_LOOK_MS = 20_000;
 const MOST_NAMES = 3;
 
 /**
- * Looks at the key's model list where the gateway's answer is about the model: free, and once a run.
+ * Reads the key's model list if the gateway's answer is about the model. This is free, and happens
+ * once a run.
  * @param body of the request that failed
- * @returns what the list says and what to do; undefined if the error is about something else, or
+ * @returns what the list says and what to do. Undefined if the error is about something else, or
  * the list cannot be read
  */
 export async function adviseOnModel(
@@ -49,7 +50,7 @@ async function readModelIds(client: Client): Promise<string[] | undefined> {
 		const models = await listModels({ ...client, timeoutMs, maxRetries: 0 });
 		return models.map(({ id }) => id);
 	} catch {
-		// What failed first is what the reader has to know.
+		// The first failure is what the reader has to know.
 		return undefined;
 	}
 }

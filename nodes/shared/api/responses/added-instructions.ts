@@ -11,11 +11,11 @@ const REFERENCES = ['previous_response_id', 'conversation', 'prompt'];
 const OWN_TOOLS = ['function', 'custom'];
 
 /**
- * Finds instructions that a gateway added to a request without any: a token is hardly ever shorter
- * than a byte, so it cannot count more tokens than the request has bytes.
+ * Finds instructions that a gateway added to a request without any. A token is hardly ever shorter
+ * than a byte, so a request cannot have more tokens than bytes.
  * @param body the request as it was sent
- * @returns one sentence that says so, or undefined. Nothing is said of a request with instructions,
- * files, pictures, hosted tools, or a reference to something that the gateway stores
+ * @returns one sentence that says so, or undefined. Undefined for a request with instructions,
+ * files, images, hosted tools, or a reference to what the gateway stores
  */
 export function findAddedInstructions(
 	body: Record<string, unknown>,

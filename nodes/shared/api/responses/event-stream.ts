@@ -8,9 +8,9 @@ export interface StreamEvent {
 }
 
 /**
- * Reads events out of text, however it is cut. Those that a piece of it completes are given out
- * together: a turn of the event loop for each would cost more than reading it. An event that the end
- * of the stream cuts off is given out if its data is whole.
+ * Reads events out of text, however it is cut. The events that one piece completes come out
+ * together. One turn of the event loop for each would cost more than reading it. An event that the
+ * end of the stream cuts off is given out if its data is whole.
  * @see contract, "Events"
  */
 export async function* readEvents(text: AsyncIterable<string>): AsyncGenerator<StreamEvent[]> {

@@ -6,8 +6,7 @@ type Item = Record<string, unknown>;
  * Brings a body into the form that gateways read alike, without changing what it says:
  * - System and developer messages at the head of the conversation become `instructions`. Without
  *   these, many gateways add instructions of their own, which the caller pays. If `instructions` are
- *   set, they win and the messages stay, as beside a stored `prompt`, which has instructions of its
- *   own. One message always stays, since no input may be empty.
+ *   set, they win and the messages stay. The same holds for a stored `prompt`, which has its own instructions. One message always stays, since no input may be empty.
  * - An output of a tool that is a list of texts becomes one text. Some gateways refuse the list.
  * @param body the fields as set, with the extra body already merged over them
  * @see contract, "Response request" (`instructions`, `input`)

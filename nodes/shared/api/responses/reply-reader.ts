@@ -198,7 +198,7 @@ function errorReply(
 
 /**
  * Pieces that may arrive together and still go on one by one. n8n and LangChain take long for each,
- * and no reader can follow more of them.
+ * and a reader cannot follow more of them.
  */
 const MOST_PIECES = 32;
 

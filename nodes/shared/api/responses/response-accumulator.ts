@@ -26,8 +26,8 @@ type Handler = (
 const TOLD: readonly TextKind[] = ['output_text', 'refusal'];
 
 /**
- * Puts a response together from its events. Events are understood by `type`, or by the event's
- * name if the JSON has none; kinds that are not known pass silently.
+ * Puts a response together from its events. It reads events by `type`, or by the event's name if
+ * the JSON has none. Unknown kinds are ignored.
  *
  * It holds the text and the items, and nothing of the events themselves.
  * @see contract, "Events"
@@ -56,7 +56,7 @@ export class ResponseAccumulator {
 
 	private started: Fields = {};
 	private readonly items = new StreamedItems();
-	/** What the chunks of another interface said besides texts and calls. */
+	/** What the chunks of another interface said, without texts and calls. */
 	private chat?: ChatChunk['response'];
 
 	/**
@@ -101,8 +101,8 @@ export class ResponseAccumulator {
 	}
 
 	/**
-	 * The response of a stream that ended in order, but without saying so: all that was begun is
-	 * done, and there is a message.
+	 * The response of a stream that ended without saying so. All items that began are done, and one
+	 * is a message.
 	 */
 	conclude(): StreamEnd | undefined {
 		if (this.chat?.status !== undefined) return this.finish({ response: this.chat }, 'completed');

@@ -6,8 +6,8 @@ type Fields = Record<string, unknown>;
 
 /**
  * Brings a response into the contract's form. Gateways that translate from other interfaces leave
- * out IDs and states, send contents as texts, call their parts `text`, or answer in the form of
- * Chat Completions.
+ * out IDs and states. They send contents as texts, call their parts `text`, or answer in the form
+ * of Chat Completions.
  * @param body as the gateway sent it
  * @returns the body itself if it is no response at all
  * @see contract, "Response"

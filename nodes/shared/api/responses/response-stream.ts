@@ -49,7 +49,7 @@ async function begin(
 	const watch = new IdleTimeout({ time, signal: cancel }, limits);
 	const reader = new ReplyReader(client, reply, onText);
 	const answer = readToEnd(client, reply, reader, watch);
-	// Nobody may await it, and its rejection must not go unhandled.
+	// It may never be awaited, and its rejection must not go unhandled.
 	answer.catch(() => {});
 	await reader.begun;
 	return reader.error ? { error: reader.error } : { value: { answer } };

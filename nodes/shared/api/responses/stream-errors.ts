@@ -33,7 +33,7 @@ export function failedStream(
 }
 
 /**
- * What ended a stream that had begun, as an error with what was received.
+ * The error of a stream that broke off after it had begun, with what was received.
  * @param error what reading it threw
  * @returns the error itself if it is none of the client's
  */

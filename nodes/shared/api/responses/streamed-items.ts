@@ -6,7 +6,7 @@ type Fields = Record<string, unknown>;
 
 /**
  * The output items of a stream. Gateways number them (`output_index`), name them (`item_id`,
- * `call_id`, their own `id`), do both, or neither: then they are told apart by their order. Some
+ * `call_id`, their own `id`), do both, or neither. Without either, the order tells them apart. Some
  * give every item the same number, others every event another ID. No item overwrites another.
  */
 export class StreamedItems {

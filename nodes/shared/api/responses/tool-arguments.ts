@@ -5,7 +5,7 @@ const EMPTY_OBJECTS = /^\s*(?:\{\s*\}\s*)+(?=\{)/;
 
 /**
  * The arguments of a function call as JSON text. Some gateways put the empty object of the
- * provider's first event in front of the arguments; nothing and `null` are no arguments.
+ * provider's first event in front of the arguments. An empty text and `null` mean no arguments.
  * @param given as the gateway sent them
  * @returns what is no text as it is, and text that can't be read too
  */

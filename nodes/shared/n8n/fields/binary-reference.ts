@@ -7,8 +7,8 @@ import { sanitizeForMessage } from '../../api/errors/sanitize';
 export type BinaryReference = string | IBinaryData;
 
 /**
- * The files that a binary field parameter names: names separated by commas, a list of names, or
- * binary data from an expression.
+ * The files that a binary field parameter names. It holds names separated by commas, a list of
+ * names, or binary data from an expression.
  * @param field the name on the field
  * @throws {ValidationError} nothing is named, or the value is the content of a file
  */
@@ -146,7 +146,8 @@ const MOST_NAMES = 10;
 
 /** Which binary fields an item has, and what to do about it. */
 function tellFields(names: string[]): string {
-	if (names.length === 0) return 'The item has no file. Check that the previous node passes one on.';
+	if (names.length === 0)
+		return 'The item has no file. Check that the previous node passes one on.';
 	const some = names.slice(0, MOST_NAMES).map((name) => `"${referenceName(name)}"`);
 	const more = names.length > MOST_NAMES ? ', …' : '';
 	return `The item has ${some.join(', ')}${more}. Enter ${names.length === 1 ? 'that name' : 'one of these names'}.`;

@@ -39,7 +39,7 @@ const country = place('Country', 'country', 'e.g. US, GB');
 const region = place('Region', 'region', 'e.g. Minnesota');
 const city = place('City', 'city', 'e.g. Minneapolis');
 
-const DOMAINS = 'Web Search Allowed Domains';
+const DOMAINS = 'Allowed Domains';
 const STORES = 'Vector Store IDs';
 
 const webSearchField: INodeProperties = {
@@ -50,10 +50,6 @@ const webSearchField: INodeProperties = {
 	default: { searchContextSize: 'medium' },
 	description: 'Let the model search the web',
 	options: [
-		city.field,
-		country.field,
-		region.field,
-		contextSize.field,
 		{
 			displayName: DOMAINS,
 			name: 'allowedDomains',
@@ -62,6 +58,10 @@ const webSearchField: INodeProperties = {
 			placeholder: 'e.g. example.com, wikipedia.org',
 			description: 'The only domains to search; separate several by commas',
 		},
+		city.field,
+		country.field,
+		region.field,
+		contextSize.field,
 	],
 };
 

@@ -14,7 +14,7 @@ interface Place {
 }
 
 /**
- * The same error; if it says that a field is empty, and that field holds an expression, the error
+ * The same error, unless it says that a field is empty and that field holds an expression. It then
  * says that the expression gave nothing.
  */
 export function explainEmpty(

@@ -41,8 +41,8 @@ function collection(displayName: string, name: string, options: Listed[]): INode
 type Hide = NonNullable<IDisplayOptions['hide']>;
 
 /**
- * The same option; it is not offered if one of these fields has one of these values, and n8n drops
- * its value then. `show` would fail for a neighbor in the collection that is not set.
+ * The same option, hidden if one of these fields has one of these values. n8n then drops its value.
+ * `show` would fail for a neighbor in the collection that is not set.
  */
 export function hideIf<T extends Option<unknown>>(option: T, hide: Hide): T {
 	const { displayOptions } = option.field;

@@ -15,8 +15,8 @@ import { toTransportFault } from './transport-fault';
 export function createFileStorage(context: IExecuteFunctions): Storage<IBinaryData> {
 	return {
 		async open(url, signal): Promise<StoredReply<IBinaryData>> {
-			// A signal of its own ends the connection also when nobody wants the body: n8n's stream
-			// does not end by `destroy` while it waits for bytes.
+			// A separate signal ends the connection even if the body is not read. n8n's stream does not
+			// end by `destroy` while it waits for bytes.
 			const connection = new AbortController();
 			const abort = () => connection.abort();
 			signal.addEventListener('abort', abort, { once: true });
@@ -61,9 +61,8 @@ function storedReply(
 }
 
 /**
- * Chunks as a stream. A stream class makes it that comes with the body, since Node's own can't be
- * imported. (`compose` would do it too, but leaves an error that comes before the first read
- * without a listener, which ends the process.)
+ * Chunks as a stream. The body brings the stream class, since Node's own can't be imported. With
+ * `compose`, an error before the first read would have no listener and end the process.
  */
 function toStream(chunks: AsyncIterable<Uint8Array>, body: Readable): Readable {
 	const { from } = body.constructor as unknown as StreamClass;

@@ -22,8 +22,8 @@ import { CREDENTIAL } from './credential';
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | ISupplyDataFunctions;
 
 /**
- * Speaks to the gateway by n8n's request helper, which adds the key and carries the instance's
- * proxy, SSRF policy, cancel signal and tracing.
+ * Sends requests by n8n's request helper, which adds the key. The instance's proxy, SSRF policy,
+ * cancel signal and tracing apply.
  *
  * `ignoreHttpStatusErrors` matters beyond its name: without it the helper sends a request that was
  * answered with 401 a second time. `disableFollowRedirect` keeps the key at its origin.

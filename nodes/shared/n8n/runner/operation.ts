@@ -135,14 +135,14 @@ export function resourceProperties(resources: Resource[]): INodeProperties[] {
 }
 
 /**
- * The description of the tool. n8n adds its own fields ("Generate an image in Model Access Image")
- * to nodes that have no field of this name.
+ * The description of the tool. n8n adds its own field ("Generate an image in Model Access Image")
+ * to nodes without this one.
  */
 const toolDescriptionField = (toolDescription: string): INodeProperties => ({
 	displayName: 'Tool Description',
 	name: 'toolDescription',
 	type: 'string',
-	typeOptions: { rows: 3 },
+	typeOptions: { rows: 5 },
 	required: true,
 	default: toolDescription,
 	description: 'What the agent’s model reads about this tool, to know when to call it',

@@ -22,12 +22,12 @@ const SLOT = 'modelAccess';
 
 /**
  * What this node has paid for in this execution and not handed on yet. "Retry On Fail" runs the
- * node again from the start: the store lets the next try take up what the one before brought, in
- * place of paying for it anew.
+ * node again from the start. With the store, the next try uses what an earlier one brought, and
+ * does not pay again.
  *
- * It lives in the node's context, which n8n keeps across tries. That is one object for all runs of
- * a node inside a loop, so an entry is known by run, item and a hash of the request. As an agent's
- * tool a node gets another run index at each try; there the request alone has to do.
+ * It lives in the node's context, which n8n keeps across tries. All runs of a node inside a loop
+ * share that object. The key of an entry is the run, the item and a hash of the request. As an
+ * agent's tool a node gets another run index at each try; there the request alone has to do.
  */
 export class ResumeStore {
 	private readonly kept: IDataObject;
@@ -46,7 +46,7 @@ export class ResumeStore {
 
 	/**
 	 * What an earlier try brought for the same request of the same item. A doubt of an earlier
-	 * execution does not count: somebody has looked at it since, and runs it again on purpose.
+	 * execution does not count: the user has seen it, and runs it again on purpose.
 	 */
 	restore(itemIndex: number, request: unknown): SavedWork | undefined {
 		const key = this.key(itemIndex, request);
@@ -56,7 +56,7 @@ export class ResumeStore {
 		return entry;
 	}
 
-	/** Keeps what a request has just brought. */
+	/** Keeps what a request brought. */
 	save(itemIndex: number, request: unknown, work: SavedWork): void {
 		const key = this.key(itemIndex, request);
 		this.touched.add(key);

@@ -39,10 +39,10 @@ export async function execute(
 }
 
 /**
- * Runs an operation for all items: several side by side, outputs in input order and linked to
- * their items. A failure becomes an error item under "Continue"; otherwise it ends the node: no
- * new item starts, waits end, requests under way are awaited, and the error lists what was paid
- * for other items.
+ * Runs an operation for all items: several side by side, outputs in input order and linked to their
+ * items. A failure becomes an error item under "Continue". Otherwise it ends the node: no new item
+ * starts, waits end, and requests under way are awaited. The error lists what was paid for other
+ * items.
  *
  * @throws {NodeApiError|NodeOperationError}
  */

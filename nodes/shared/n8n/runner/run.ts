@@ -7,7 +7,7 @@ import { isAgentTool, toToolError, toToolErrorItem } from './agent-tool';
 import type { PaidWork } from './operation';
 import { ResumeStore, type SavedWork } from './resume-store';
 
-/** One item at work. */
+/** One item that is being worked on. */
 export interface ItemRun {
 	readonly index: number;
 	/** Aborted when the node fails or is canceled: waits end, nothing new is sent. */
@@ -18,7 +18,7 @@ export interface ItemRun {
 	request?: unknown;
 }
 
-/** One run of the node: who is at work, what was paid for, and what ended it. */
+/** One run of the node: its items, what was paid for, and what ended it. */
 export class Run {
 	private readonly resumeStore: ResumeStore;
 	/** Where the workflow itself streams. */

@@ -3,8 +3,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 type Chunk = { type: 'begin' | 'end' } | { type: 'item' | 'error'; content: string };
 
 /**
- * Passes text on to the caller of a workflow that streams, item after item: the first item that
- * is not done speaks, the others' words are kept until it is their turn.
+ * Passes text on to the caller of a workflow that streams, item after item. The text of the first
+ * unfinished item goes out at once. The text of later ones waits until those before are done.
  */
 export class StreamRelay {
 	private readonly kept = new Map<number, Chunk[]>();
