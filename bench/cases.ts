@@ -72,7 +72,7 @@ function atMost(goal: string, found: number, limit: number, unit: string): Goal 
 }
 
 function expectCount(what: string, found: number, wanted: number) {
-	if (found !== wanted) throw new Error(`${what}: ${found} in place of ${wanted}`);
+	if (found !== wanted) throw new Error(`${what}: ${found} instead of ${wanted}`);
 }
 
 const IMAGES = 20;

@@ -5,9 +5,9 @@ import type { TaskRequest, TaskStatus } from './images/task';
 export interface GatewaySwitches {
 	/** Submits always get 202. The gateway checks limits, and charges, in the background. */
 	backgroundLimits?: boolean;
-	/** Image tasks of an account that run at once; the others wait in line. */
+	/** Image tasks of an account that run at once; the others wait in a queue. */
 	places?: number;
-	/** Seconds a task waits in line before it fails with 429; 30 if absent. */
+	/** Seconds a task waits in the queue before it fails with 429; 30 if absent. */
 	lineSeconds?: number;
 	/** Submits and responses of a group in a clock minute, refused ones included. */
 	requestsPerClockMinute?: number;
@@ -118,8 +118,8 @@ function readStatusWords(value: string): Partial<Record<TaskStatus, string>> {
 /** Every switch as an option of the command line. */
 export const SWITCHES: Record<SwitchName, Switch> = {
 	backgroundLimits: flag('Each submit gets 202; the limits make the task fail without a charge'),
-	places: number('Image tasks of an account that run at once; the others wait in line'),
-	lineSeconds: number('Seconds in line before a task fails with 429 (30)'),
+	places: number('Image tasks of an account that run at once; the others wait in a queue'),
+	lineSeconds: number('Seconds in the queue before a task fails with 429 (30)'),
 	requestsPerClockMinute: number('Submits and responses of a group in a clock minute'),
 	noAccounts: flag('No group has an account: tasks fail with 503, responses get 503'),
 	parkSeconds: number('Seconds of 503 after the provider answered with 429 or 5xx'),

@@ -56,7 +56,7 @@ function introduce({ baseUrl, keys, settings }: Gateway, { taskSeconds, profile 
 			`Image models  ${models('images')}`,
 			`An image takes ${taskSeconds} s. Other keys: ${keys.textOnly} (text only), ${keys.revoked} (revoked),`,
 			`${keys.exhausted} (no balance left). Faults on demand: npm run gateway -- --help`,
-			...(profile ? [`It behaves like the profile "${profile}" says.`] : []),
+			...(profile ? [`It runs with the profile "${profile}".`] : []),
 			'What it answers: docs/gateway.md',
 			'',
 			'Try it:',

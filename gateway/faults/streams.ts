@@ -71,7 +71,7 @@ const REASON = { type: 'server_error', code: 'gpu_on_fire', message: 'the model 
 
 /** The JSON document that stands in for a stream where the gateway streams nothing. */
 const document: NamedFault = {
-	name: 'JSON in place of a stream',
+	name: 'JSON instead of a stream',
 	stage: 'after',
 	make: async ({ reply }) => {
 		if (!reply?.stream) return undefined;

@@ -22,7 +22,7 @@ export interface PlanParts {
 	upstream: Upstream;
 }
 
-/** Seconds that a task may wait in line (setting `lineSeconds`). */
+/** Seconds that a task may wait in the queue (setting `lineSeconds`). */
 const LINE_SECONDS = 30;
 
 /** Plans a task that starts now. */

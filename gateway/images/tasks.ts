@@ -80,7 +80,7 @@ export class ImageTasks {
 		return jsonReply(200, wrapPoll(body, settings.envelope), { ...this.noStore(), ...headers });
 	}
 
-	/** The gateway is started anew: what is at work or in line stays so for ever. */
+	/** The gateway restarts. Tasks that were running or queued keep that state forever. */
 	restart(now: number) {
 		for (const task of this.parts.usageLog.tasks) {
 			if (statusOf(task, now) !== 'processing') continue;

@@ -83,7 +83,7 @@ function toToolCall(
 	};
 }
 
-/** Models without arguments to give write nothing, `null` or `""` in place of `{}`. */
+/** Models without arguments to give write nothing, `null` or `""` instead of `{}`. */
 function readArguments(text: string): unknown {
 	if (text.trim() === '') return {};
 	const parsed = parseJson(text);

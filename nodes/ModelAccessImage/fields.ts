@@ -155,7 +155,7 @@ export function readBounds({ options }: Pick<ItemScope, 'options'>): RequestBoun
 export interface WaitSettings {
 	/** Milliseconds; no wait is shorter. */
 	pollIntervalMs: number;
-	/** Whether a task that is not done in time becomes the output, in place of an error. */
+	/** Whether a task that is not done in time becomes the output, instead of an error. */
 	returnsTask: boolean;
 }
 

@@ -16,6 +16,9 @@ const REPLACED: Array<[word: RegExp, instead: string]> = [
 	[/\bpictures?\b/i, '"image"'],
 	[/\bat hand\b/i, '"available"'],
 	[/\bin vain\b/i, '"without success"'],
+	[/\bby turns\b/i, '"alternately"'],
+	[/\bas one too many\b/i, 'the rate limit'],
+	[/\bin place of\b/i, '"instead of"'],
 	[/\bfor good\b/i, '"permanently"'],
 	[/\b(utilize|leverage|e\.g\.,|etc\.)/i, 'a plain word'],
 	[/\b(simply|just|obviously|of course)\b/i, 'nothing: leave it out'],
@@ -51,7 +54,7 @@ const countWords = (sentence: string) =>
 function replacedWords({ text }: Text): string[] {
 	return REPLACED.flatMap(([word, instead]) => {
 		const found = word.exec(text)?.[0];
-		return found === undefined ? [] : [`"${found}" in place of ${instead}: ${text}`];
+		return found === undefined ? [] : [`"${found}" instead of ${instead}: ${text}`];
 	});
 }
 

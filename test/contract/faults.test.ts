@@ -63,7 +63,7 @@ describe('A fault from which clients recover changes the reply', () => {
 		${'prototype keys'}                           | ${'models'}    | ${body(/^{"constructor":{"__proto__":/)}
 		${'a field of 500 levels'}                    | ${'models'}    | ${body(/^{"x_deep":\[{500}\]{500}/)}
 		${'a field that comes twice'}                 | ${'models'}    | ${body(/^{"object":"first","object":"list"/)}
-		${'JSON in place of a stream'}                | ${'responses'} | ${body(/^{"id":"resp_.*"status":"completed"/)}
+		${'JSON instead of a stream'}                 | ${'responses'} | ${body(/^{"id":"resp_.*"status":"completed"/)}
 		${'a stream with garbage between its events'} | ${'responses'} | ${body(/\n: comment\ndata: {"broken\n/)}
 		${'a stream that is sent twice'}              | ${'responses'} | ${body(/\[DONE\][^]*\[DONE\]/)}
 		${'a stream with Windows line ends'}          | ${'responses'} | ${body(/\r\n\r\n/)}

@@ -50,7 +50,7 @@ const TOLD: Array<[SecureVersion, title: RegExp, advice: RegExp]> = [
 		'TLSv1.2',
 		// Older versions of OpenSSL say SSLV3.
 		/^The gateway refuses the TLS handshake \(ERR_SSL_(SSLV3|SSL\/TLS)_ALERT_HANDSHAKE_FAILURE\)$/,
-		/^It may ask for a client certificate, which these nodes cannot send/,
+		/^It may require a client certificate, which these nodes cannot send/,
 	],
 ];
 

@@ -79,7 +79,7 @@ const timedOut = (option: string) =>
 		{ ifOption: option, text: `Raise the ${option} option if the request needs longer.` },
 	]);
 
-const NO_TIME = ['No time was left to try again.', STORAGE_FAULT];
+const NO_TIME = ['The time limit left no time for another attempt.', STORAGE_FAULT];
 
 /** Two tries fit into the two minutes of a download. */
 const silentFile = fails('doubt', 'nothing arrived for 60 s', NO_TIME, { sent: 2, waits: [61] });
@@ -189,7 +189,7 @@ const STREAMS: Record<string, Outcome> = {
 	'a stream that ends in the middle of its last event': 'right',
 	'a stream that says it failed': broken(FAILED, [], { ...ON_FIRE, type: 'server_error' }),
 	'a stream with an error event': broken(FAILED, [], ON_FIRE),
-	'JSON in place of a stream': 'right',
+	'JSON instead of a stream': 'right',
 	'a stream with garbage between its events': 'right',
 	'a stream that is sent twice': 'right',
 	'a stream in pieces of one byte': 'right',

@@ -119,7 +119,7 @@ describe('With n8n’s SSRF protection on', () => {
 		expect(run.error.message).toMatch(
 			/^The image could not be downloaded from 127\.0\.0\.1:\d+: n8n’s SSRF protection blocked its address$/,
 		);
-		expect(shown(run).description).toMatch(/SSRF protection.*administrator to allow the host/);
+		expect(shown(run).description).toMatch(/private network.*administrator to allow the host/);
 		expect(shown(run).description).toContain(`Task ID: ${task.id}.`);
 		expect(harness.gateway.storageRequests).toHaveLength(0);
 	});
@@ -129,7 +129,7 @@ describe('With n8n’s SSRF protection on', () => {
 		const run = await harness.textError(getModels());
 
 		expect(run.error.message).toMatch(/^n8n’s SSRF protection blocked the gateway/);
-		expect(shown(run).description).toMatch(/SSRF protection.*administrator to allow the host/);
+		expect(shown(run).description).toMatch(/private network.*administrator to allow the host/);
 		expect(harness.gateway.count()).toBe(0);
 	});
 });

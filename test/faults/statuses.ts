@@ -58,7 +58,7 @@ export const STATUSES: Status[] = [
 	status(500, 'internal', 'The gateway had an internal error', ['If the error stays, report it to the gateway’s operator.']),
 	status(502, 'doubt', 'The gateway got an invalid reply from the model’s provider', ['Test the connection with a small request, such as Model → Get Many.']),
 	status(503, 'later', 'The gateway is overloaded or partly unavailable', ['Try again later.']),
-	status(504, 'doubt', 'The gateway waited too long for the model', ['Shorten the task.', { ifOption: 'Stream', text: 'Turn on Stream for long answers.' }]),
+	status(504, 'doubt', 'The gateway waited too long for the model', ['Send a smaller request.', { ifOption: 'Stream', text: 'Turn on Stream for long answers.' }]),
 	status(520, 'doubt', 'The gateway failed', ['If the error stays, report it to the gateway’s operator.']),
 	status(529, 'later', 'The gateway is overloaded or partly unavailable', ['Try again later.']),
 ];
@@ -72,9 +72,9 @@ const AT_SITE: Record<number, Partial<Record<CallSite, Sentence[]>>> = {
 	404: {
 		models: ['Check the Base URL of the credential (it ends in /v1).'],
 		// The list of models is asked, and settles both the address and the model.
-		response: ['The list of this key has'],
+		response: ['The key’s list has'],
 		generate: [
-			'The list of this key has',
+			'The key’s list has',
 			'For images, the gateway’s asynchronous tasks may be turned off.',
 		],
 	},
@@ -121,7 +121,7 @@ export function stored(code: number, more: Partial<Failure> = {}): Failure {
 	const details = { http_status: code };
 	if ([403, 404, 410].includes(code)) {
 		const advice = [
-			'The image is paid for, but it cannot be fetched by this link any more, and the task names no other. Ask the gateway’s operator.',
+			'The image is paid for, but the task names no other link. Ask the gateway’s operator.',
 		];
 		const message = `HTTP ${code}, the link no longer works`;
 		return fails('refused', message, advice, { details, ...more });
@@ -137,7 +137,7 @@ const UNKNOWN_TASK = fails(
 	'refused',
 	'The gateway knows no image task "{task}" (HTTP 404)',
 	[
-		'The task ID is wrong, the task has expired, or it was submitted with another API key: the gateway answers the same for all three. Use the credential that submitted it, and collect images before expires_at.',
+		'The task ID is wrong, the task has expired, or another API key submitted it. Use the credential that submitted the task.',
 	],
 	{ details: { http_status: 404, ...CODED, ...REQUEST } },
 );

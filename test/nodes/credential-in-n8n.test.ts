@@ -53,10 +53,10 @@ describe('The credential’s test', () => {
 	const revoked = () => ({ apiKey: harness.gateway.keys.revoked });
 	const fenced = () => ({ apiKey: harness.gateway.keys.fenced });
 	const NO_LIST =
-		/^The address answers, but not with a list of models\. The Base URL may be wrong, or a login page or a firewall answered in front of the gateway\. Open the Base URL of the credential in a browser to see the page\.$/;
+		/^The address answers, but not with a list of models\. The Base URL may be wrong, or a login page or a firewall answered\. Open the Base URL of the credential in a browser to see the page\.$/;
 	test.each<[string, () => Partial<Access>, RegExp]>([
-		['a key that is revoked', revoked, /API key.*revoked, expired/],
-		['another place', fenced, /does not permit this.*account/],
+		['a key that is revoked', revoked, /API key.*copy the key again/],
+		['another place', fenced, /does not permit this.*group/],
 		['no such address', () => answered(404, {}), /does not know this address.*Base URL/],
 		['nothing there', () => ({ baseUrl: 'http://127.0.0.1:9/v1' }), /ECONNREFUSED|be reached/],
 		['a login page', () => ({ baseUrl: `${harness.gateway.origin}/portal` }), /login page/],
@@ -77,11 +77,11 @@ describe('The credential’s test', () => {
 		[407, /proxy.*login.*administrator/],
 		[410, /Check the Base URL of the credential: it ends in \/v1/],
 		[426, /https/],
-		[429, /Wait a minute.*quota of the key is used up: raise it/],
+		[429, /Wait a minute.*quota is used up\. Raise it/],
 		[502, /Check that the gateway is running/],
-		[503, /Wait a while/],
+		[503, /Try again later/],
 		[522, /^Cloudflare cannot reach the gateway behind it\. Check/],
-		[529, /overloaded.*Wait a while/],
+		[529, /overloaded.*Try again later/],
 	])('says what to do about HTTP %i', async (status, said) => {
 		const message = expect.stringMatching(said) as string;
 		expect(await pressTest(answered(status, {}))).toEqual({ status: 'Error', message });

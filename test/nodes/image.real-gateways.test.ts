@@ -287,7 +287,7 @@ describe('A poll', () => {
 		const error = await failure(generateImage({ options: { maxRetries: 2 } }));
 		expect(polls()).toBe(3);
 		expect(error.description).toContain(`Task ID: ${harness.gateway.tasks[0]?.id}.`);
-		expect(error.description).toMatch(/do not submit it again, fetch it with Task → Wait/);
+		expect(error.description).toMatch(/Do not submit it again: fetch it with Task → Wait/);
 	});
 });
 

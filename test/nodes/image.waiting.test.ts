@@ -123,7 +123,7 @@ describe('Max Wait', () => {
 		expect(seconds()).toBe(9);
 		expect(error.message).toBe('The image was not done within Max Wait');
 		expect(error.description).toContain(`Task ID: ${id}.`);
-		expect(error.description).toMatch(/do not submit it again.*Task → Wait/);
+		expect(error.description).toMatch(/Do not submit it again.*Task → Wait/);
 		expect(error.context).toMatchObject({ itemIndex: 0, details: { task_id: id } });
 		// Waiting once more costs nothing; generating once more does.
 		expect(error.context.details?.retryable).toBe(expected[0] === 0);

@@ -245,7 +245,7 @@ describe('After a failure that ends the node', () => {
 		expect(error.message.split('\n')).toHaveLength(1);
 		expect(accepted.filter((id) => error.message.includes(id))).toEqual([]);
 		expect(error.description?.split('<br>\n').slice(1)).toEqual([
-			'These image tasks were accepted and may be charged. Do not submit them again: fetch each with Task → Wait.',
+			'Image tasks of other items were accepted and may be charged. Do not submit them again: fetch each with Task → Wait.',
 			...accepted.map((id, item) => `Item ${item}: ${id}`),
 		]);
 		expect(error.context.acceptedTasks).toEqual(
@@ -363,7 +363,7 @@ describe('After a response that ends the node', () => {
 	test('the error says both where both happened, doubts first, and neither where it is alone', async () => {
 		const { description } = await failed('bad', 'lost', 'Hello');
 		expect(description).toMatch(
-			/charged as well\. [^]*Item 1: The connection[^]*1 answer of other/,
+			/charged as well\. [^]*Item 1: The connection[^]*1 answer of another item/,
 		);
 
 		const alone = await failed('bad');

@@ -114,7 +114,7 @@ test.each(['text', 'image'] as const)(
 );
 
 describe('A model list that cannot be opened says why', () => {
-	const LIMITED = /^((?!option).)*limit is reached((?!option).)*$/is;
+	const LIMITED = /^((?!option).)*raise the limit((?!option).)*$/is;
 	test.each<[string, Partial<Access>, Fault | undefined, RegExp, RegExp, requests: number]>([
 		[
 			'where the key is wrong',

@@ -63,7 +63,7 @@ test.each([[[]], [[{ id: 'gpt-*' }]]])(
 		const error = await picked(imageNode, data).catch((failure: Error) => failure);
 		expect(shown({ error: error as Error })).toMatchObject({
 			message: 'The gateway lists no model that this key may use',
-			description: expect.stringMatching(/^Choose By ID/) as string,
+			description: expect.stringMatching(/^Select By ID/) as string,
 		});
 	},
 );

@@ -226,7 +226,7 @@ describe('tools', () => {
 	});
 
 	test.each([[{ _def: {} }], [{ _zod: {} }]])('are not sent with unreadable %j', (given) => {
-		expect(() => sent(given)).toThrow('Tool "weather" describes its parameters in a way that');
+		expect(() => sent(given)).toThrow('Tool "weather" describes its parameters in an unknown form');
 	});
 
 	const named = { type: 'function', name: 'weather' };

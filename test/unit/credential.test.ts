@@ -194,7 +194,7 @@ describe('the credential’s form', () => {
 	});
 
 	test.each([
-		[401, /API key.*revoked, expired or disabled/],
+		[401, /API key.*copy the key again/],
 		[403, /not permit.*console/],
 		[404, /address.*\/v1/],
 	])('says in its test what %i means', (status, says) => {

@@ -49,7 +49,7 @@ test('a script is read as strings and comments, each tag without its name', () =
 
 test.each([
 	[words(21), '21 words'],
-	['Whoever reads it knows.', '"Whoever" in place of'],
+	['Whoever reads it knows.', '"Whoever" instead of'],
 	['A picture of a boat.', '"image"'],
 	['They did it in order to win.', '"in order to" is wordy'],
 ])('"%s" breaks a rule', (text, problem) => {

@@ -66,7 +66,7 @@ test('a schema of zod 4 that holds itself is written down once', () => {
 
 const tool = (inputSchema: unknown) =>
 	({ type: 'function', name: 'weather', inputSchema }) as never;
-const UNREADABLE = 'Tool "weather" describes its parameters in a way';
+const UNREADABLE = 'Tool "weather" describes its parameters in an unknown form';
 const NO_OBJECT = 'Tool "weather" has parameters that are not an object';
 
 test.each<[string, unknown, string]>([

@@ -172,7 +172,7 @@ function countTasks({ length }: TaskRecord[]): string {
 function tellTasks(tasks: TaskRecord[]): string[] {
 	if (tasks.length === 0) return [];
 	return [
-		'These image tasks were accepted and may be charged. Do not submit them again: fetch each with Task → Wait.',
+		'Image tasks of other items were accepted and may be charged. Do not submit them again: fetch each with Task → Wait.',
 		...tasks.map(({ itemIndex, taskId }) => `Item ${itemIndex}: ${taskId}`),
 	];
 }

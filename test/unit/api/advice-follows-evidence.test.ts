@@ -115,7 +115,7 @@ const SAYS: Record<OwnKind, [says: RegExp, never: RegExp]> = {
 	keyDisabled: [/disabled\. Enable it/, /expired|incomplete|images/],
 	keyInvalid: [/^Fix the credential: .*does not know this API key/, /expired|disabled|images/],
 	keyMissing: [/saw no API key.*Authorization/, /expired|disabled/],
-	noImages: [/group of the key has no images/, /balance|expired|address/],
+	noImages: [/group may not generate images/, /balance|expired|address/],
 	address: [/address/, /expired|balance|images/],
 	balance: [/^Top up the balance/, /[Cc]hange the request|expired|images/],
 	model: [/use another model/, /Base URL|asynchronous|expired/],
@@ -183,12 +183,7 @@ test.each<['text' | 'html', RegExp]>([
 });
 
 test.each<[number, Place, says: RegExp, never: RegExp]>([
-	[
-		401,
-		'response',
-		/incomplete, revoked, expired or disabled.*used up.*permission.*address/,
-		/images/,
-	],
+	[401, 'response', /copy the key again.*used-up key.*permission.*address/, /images/],
 	[403, 'imageSubmit', /lacks this permission.*images.*balance.*address/, /asynchronous/],
 	[403, 'response', /lacks this permission.*balance.*address/, /images/],
 	[404, 'modelList', /Base URL/, /model|asynchronous/],

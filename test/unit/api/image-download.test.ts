@@ -140,7 +140,7 @@ describe('An error status', () => {
 		expect(error.message).toBe(`${from}: HTTP ${status}, the link no longer works`);
 		const details = { httpStatus: status, retryable: false, linkIsGone: true };
 		expect(error.details).toMatchObject(details);
-		expect(error.details.advice).toMatch(/before expires_at/);
+		expect(error.details.advice).toMatch(/before the expires_at/);
 		expect(storage.opened).toHaveLength(1);
 		// The task has ended as well, or nothing is known of its end.
 		for (const expiresAt of [undefined, START / 1000, 1]) {
@@ -157,7 +157,7 @@ describe('An error status', () => {
 
 	test.each([
 		[[204, 206, 304, 400, 401, 402, 418], [], /^Ask the gateway’s operator/],
-		[[408, 429, 500, 502, 503, 504, 520], [1000, 2000, 4000], /^This is a fault of the storage/],
+		[[408, 429, 500, 502, 503, 504, 520], [1000, 2000, 4000], /^The storage host/],
 	])('%j: fetched again after %j ms, if retries are allowed', async (statuses, waits, advice) => {
 		for (const status of statuses) {
 			const { error, retries } = await fail([{ status }]);
@@ -192,12 +192,12 @@ describe('An error status', () => {
 		const { error, time } = await fail([unavailable('60')], {}, { maxRetries: 0 });
 		expect(time.now()).toBe(START);
 		expect(error.details).toMatchObject({ retryAfter: 60, retryable: true });
-		expect(error.details.advice).toMatch(/^This is a fault/);
+		expect(error.details.advice).toMatch(/^The storage host/);
 	});
 });
 
 describe('A fault of the network', () => {
-	const LATER = /^This is a fault of the storage host or the network\./;
+	const LATER = /^The storage host or the network failed\./;
 	test.each<[FaultKind, string | undefined, number, string, RegExp]>([
 		['unreached', 'ECONNREFUSED', 4, 'the host cannot be reached (ECONNREFUSED)', /^Check that/],
 		['timeout', 'ETIMEDOUT', 4, 'it did not answer in time (ETIMEDOUT)', LATER],
@@ -205,7 +205,7 @@ describe('A fault of the network', () => {
 		['lost', undefined, 4, 'the connection was lost', LATER],
 		['certificate', 'E', 1, 'its TLS certificate is not accepted (E)', /Ask the gateway/],
 		['tls', 'EPROTO', 1, 'it does not speak TLS, which https needs (EPROTO)', /^Ask the gateway/],
-		['blocked', 'SSRF', 1, 'n8n’s SSRF protection blocked its address', /SSRF prot/],
+		['blocked', 'SSRF', 1, 'n8n’s SSRF protection blocked its address', /private network/],
 	])('%s (%s): fetched %i times', async (kind, code, times, says, advice) => {
 		const { error, storage } = await fail([fault(kind, code)]);
 		expect(`${error.message}$`).toContain(`: ${says}${kind === 'blocked' ? ' (SSRF)' : ''}$`);
@@ -249,7 +249,7 @@ describe('What arrives is checked', () => {
 		['JSON', ok([json], of('application/json')), 1, 'JSON came instead of an image'],
 		['another text', ok([word], of('image/png')), 1, 'something else came instead of an image'],
 		['a text of its length', ok([word], sized(5)), 1, 'something else came instead of an image'],
-		['a long text', ok([Buffer.alloc(300, 65)], sized(900)), 1, 'something else came in place'],
+		['a long text', ok([Buffer.alloc(300, 65)], sized(900)), 1, 'something else came instead'],
 		['a text that breaks off', ok([enough, fault('lost')], sized(900)), 1, 'something'],
 	])('%s is no image', async (_, stored, times, says) => {
 		const { error, storage } = await fail([stored]);
@@ -329,7 +329,7 @@ describe('A connection on which nothing happens', () => {
 		const { error, time } = await fail(script, settings, { maxRetries: 0 });
 		expect(error.message).toContain(`nothing arrived for ${seconds} s`);
 		expect(error.details.retryable).toBe(true);
-		expect(error.details.advice).toMatch(/^This is a fault of the storage host/);
+		expect(error.details.advice).toMatch(/^The storage host or the network/);
 		expect(time.now() - START).toBe(tookMs);
 	});
 

@@ -38,7 +38,7 @@ test('a model that the list lacks is told with the nearest ones', async () => {
 	expect(error.message).toContain('(HTTP 404, model_not_found): The model `gpt-5` does not exist');
 });
 
-const LACKS = 'The key’s list has no model "gpt-5"; it';
+const LACKS = 'The key’s list has no model "gpt-5": it';
 const HAS = 'The key’s list has the model "gpt-5",';
 const NOT_NOW = `${HAS} but no account of the group takes it at the moment: use another model, or ask the gateway’s operator.`;
 

@@ -331,7 +331,7 @@ describe('Responses behind a full gateway', () => {
 			expect(error.details).toMatchObject({ httpStatus: 429, retryable: true, outOfTime: true });
 		}
 		expect(errors[1]!.details.advice).toMatch(
-			/^No time was left to try again\. Nothing was sent for this item\. A queue, concurrency/,
+			/^The time limit left no time for another attempt\. Nothing was sent for this item\. Wait, or raise/,
 		);
 		expect(sent).toHaveLength(1);
 	});

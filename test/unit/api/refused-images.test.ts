@@ -60,7 +60,7 @@ describe('An image that the gateway refuses', () => {
 		const error = await failureOf(refused(await limited()));
 		expect(submitted.at(-1)).toBe(60);
 		expect(error.details.advice).toMatch(
-			/^The gateway refused this image 6 times within Max Wait \(60 s\)\. Raise the Max Wait option\. Nothing was made or charged\. A queue, concurrency/,
+			/^The gateway refused this image 6 times within Max Wait \(60 s\)\. Nothing was made or charged\. Wait, or raise/,
 		);
 		expect(() => refusals.note(new Error('a bug'))).toThrow('a bug');
 	});

@@ -60,7 +60,7 @@ test('an error names both IDs, the gateway’s before our own', async () => {
 	expect(unnamed.error.details).not.toHaveProperty('clientRequestId');
 });
 
-const ASK = /Give the request ID to the gateway’s operator, or look it up in the usage of the/;
+const ASK = /Give the request ID to the gateway’s operator, or look it up in the gateway/;
 
 test.each<[string, RequestKind, Exchange, advice: RegExp]>([
 	['whose reply timed out', 'image', fault('timeout', 'ECONNABORTED'), ASK],

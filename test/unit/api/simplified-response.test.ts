@@ -136,7 +136,7 @@ describe('JSON that was asked for', () => {
 		expect(error.message).toBe('The model’s answer is not JSON: Sure!');
 		const facts = { retryable: false, charged: true, partialText: 'Sure!' };
 		expect(error.details).toMatchObject(facts);
-		expect(error.details.advice).toMatch(/^The model did not keep to the Output .* was paid for; /);
+		expect(error.details.advice).toMatch(/^The model did not follow the Output .* was paid for; /);
 	});
 
 	test('is not parsed where text was asked for, or nothing was', () => {

@@ -66,7 +66,7 @@ describe('A poll', () => {
 	});
 
 	const ACCEPTED =
-		/^The image task was accepted and may be charged\. Do not submit it again: fetch it with Task → Wait and its task ID\.( \S|$)/;
+		/(^|\S )The image task was accepted and may be charged\. Do not submit it again: fetch it with Task → Wait and its task ID\.$/;
 
 	test.each<[string, Exchange[], new (...args: never[]) => Error, advice: RegExp]>([
 		['a status', [401, 403, 429, 500, 503, 529].map((s) => reply(s)), ApiError, ACCEPTED],
@@ -91,7 +91,7 @@ describe('A poll', () => {
 	const BUSY = errorBody({ code: 'rate_limit_exceeded', message: 'busy' });
 	const odd: Array<[string, Exchange, says: string, httpStatus: number]> = [
 		['a web page', WEB_PAGE, 'a web page (HTML) instead of JSON', 200],
-		['nothing', reply(200, ''), 'answered with nothing', 200],
+		['nothing', reply(200, ''), 'answered with an empty body', 200],
 		[
 			'another document',
 			reply(200, { object: 'list', data: [] }),

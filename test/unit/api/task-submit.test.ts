@@ -133,7 +133,13 @@ test.each([
 });
 
 test.each<[string, body: object, status: number, message: RegExp, details: object]>([
-	['limits', { error: { type: 'rate_limit_error' } }, 429, /slow down/, { refusal: 'rateLimited' }],
+	[
+		'limits',
+		{ error: { type: 'rate_limit_error' } },
+		429,
+		/rate limit is reached/,
+		{ refusal: 'rateLimited' },
+	],
 	['overload', { code: 503, message: 'x' }, 503, /overloaded/, { refusal: 'unavailable' }],
 	['a used-up quota', { error: { code: 'insufficient_quota' } }, 429, /quota or budget/, {}],
 	['a wrong field', { success: false, code: 'invalid_size', message: 'no' }, 400, /: no$/, {}],
@@ -159,7 +165,7 @@ test('a gateway that is not reached, then accepts, has one task', async () => {
 
 test('a 404 on submit speaks of the model and of tasks that are switched off', async () => {
 	const { error } = await fail([reply(404, { error: { message: 'not found' } })], submitting());
-	expect(error.details.advice).toMatch(/model is in the list.*switched off/);
+	expect(error.details.advice).toMatch(/list has the model.*turned off/);
 	expect(error.details.taskId).toBeUndefined();
 });
 

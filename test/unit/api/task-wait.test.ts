@@ -101,7 +101,7 @@ describe('Waiting ends in time', () => {
 	const later = (at: number) => [expires(at, { 'retry-after': '1200' })];
 	const FAR = /keeps the task until far away/;
 	const IN_3_S =
-		/^Its last status was processing\. The gateway asked the node not to poll again before 2026-01-01T00:00:12\.000Z, so the node stopped waiting 1 s early\. The task goes on.*do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
+		/^Its last status was processing\. The gateway asked the node not to poll again before 2026-01-01T00:00:12\.000Z, so the node stopped waiting 1 s early\. The task goes on.*Do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
 	const KEPT =
 		/before 2026-01-01T00:00:09\.000Z, so .* 1 s early\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/;
 	const ON_TIME = /^Its last status was processing\. The task goes on/;
@@ -191,7 +191,7 @@ describe('A task that is not done in time', () => {
 	const HOUR_AGO = START / 1000 - 3600;
 	const GOES_ON = /goes on and may be charged\. Do not submit it again.*Task → Wait/;
 	const LOST =
-		/^Its last status was x, .* 1 s early\. Gateways end tasks after about half an hour\. A restart of the gateway probably lost this onestarted\. Check the usage .* charged\.$/;
+		/^Its last status was x, .* 1 s early\. Gateways end tasks after about half an hour\. A restart of the gateway probably lost this one\. Check the usage .* charged\.$/;
 	const ahead = { date: new Date(START + 3_600_000).toUTCString() };
 	const behind = { date: new Date(START - 3_600_000).toUTCString() };
 
@@ -228,7 +228,7 @@ describe('A task that is not done in time', () => {
 
 const OURS =
 	/^The gateway accepted it at 2026-01-01T00:00:00\.000Z and no longer knows it\. The task may be charged\. Check the usage/;
-const THEIRS = /^The task ID is wrong, the task has expired, or .* another API key/;
+const THEIRS = /^The task ID is wrong, the task has expired, or another API key/;
 
 test.each([
 	['which this run submitted', START / 1000, true, 'has lost the image task', OURS],

@@ -13,7 +13,7 @@ import { fail, KEY, refusalOf, reply, sending, shown, succeed } from './arrange'
 const REFUSED = 'The gateway refused the request as invalid (HTTP 400)';
 const HTML = '<!DOCTYPE html><html><head><title>Sign in</title></head></html>';
 const AS_HTML = { 'content-type': 'text/html; charset=utf-8' };
-const WEB_PAGE = /^The Base URL may be wrong.*login page.*firewall/;
+const WEB_PAGE = /The Base URL may be wrong.*login page.*firewall/;
 
 /** The error that a user gets of a reply. */
 const errorOf = async (answer: GatewayReply, kind: RequestKind = 'read') =>
@@ -59,7 +59,7 @@ describe('an error’s body', () => {
 		const status = code === undefined ? REFUSED : REFUSED.replace(')', `, ${code})`);
 		expect(error.message).toBe(status + said);
 		expect([error.details.type, error.details.code]).toEqual([type, code]);
-		expect(error.details.advice).toMatch(/^Fix the request: .* unchanged\.$/);
+		expect(error.details.advice).toMatch(/^Fix the request: .* not allowed here\.$/);
 	});
 
 	test.each([
@@ -192,8 +192,8 @@ describe('a success body', () => {
 		const isHtml = says === PAGE;
 		const details = { httpStatus: answer.status, requestId: 'r1', retryable: !isHtml };
 		expect(error.details).toMatchObject(details);
-		expect(error.details.advice).toMatch(isHtml ? WEB_PAGE : /^The address may not be that/);
-		expect(error.details.advice).toMatch(/(^|\. )The address may not be that of a gateway/);
+		expect(error.details.advice).toMatch(isHtml ? WEB_PAGE : /^The address may not belong/);
+		expect(error.details.advice).toMatch(/(^|\. )The address may not belong to a gateway/);
 	});
 
 	test.each([

@@ -21,17 +21,17 @@ type Outcome = [Sends, executed: 'no' | 'maybe', title: RegExp, advice: RegExp];
 /** Design, section 4, and the contract's table "Errors". */
 const STATUSES: Array<[statuses: number[], ...Outcome]> = [
 	[[400], NEVER, 'no', /refused the request as invalid/, /^Fix the request/],
-	[[401], NEVER, 'no', /not accept the API key/, /^Fix the credential.*revoked, expired or disab/],
+	[[401], NEVER, 'no', /not accept the API key/, /^Fix the credential: copy the key/],
 	[[403], NEVER, 'no', /does not permit this/, /group.*balance.*console/],
 	[[404], NEVER, 'no', /not know this address or model/, /^Check the Base URL.*\/v1/],
 	[[408], READS_ONLY, 'maybe', /did not complete in time/, /time-outs/],
 	[[413], NEVER, 'no', /too large/, /^Shrink or split/],
-	[[429], QUEUED, 'no', /asks to slow down/, /Concurrency/],
+	[[429], QUEUED, 'no', /rate limit is reached/, /Concurrency/],
 	[[499], NEVER, 'no', /closed before the gateway answered/, /time-outs of proxies/],
-	[[500], ONCE_MORE, 'maybe', /internal error/, /Report it/],
-	[[502], READS_ONLY, 'maybe', /abnormal reply/, /small request/],
+	[[500], ONCE_MORE, 'maybe', /internal error/, /report it/],
+	[[502], READS_ONLY, 'maybe', /invalid reply/, /small request/],
 	[[503, 529], QUEUED, 'no', /overloaded or partly unavailable/, /^Try again later/],
-	[[504], READS_ONLY, 'maybe', /waited too long/, /Shorten the task\. Turn on Stream/],
+	[[504], READS_ONLY, 'maybe', /waited too long/, /Send a smaller request\. Turn on Stream/],
 	[[300, 301, 302, 303, 304, 307, 308], NEVER, 'no', /redirects to another/, /key would/],
 	[
 		[402, 405, 409, 418, 422, 451],
@@ -41,7 +41,7 @@ const STATUSES: Array<[statuses: number[], ...Outcome]> = [
 		/^Check the/,
 	],
 	// Not in the contract: it is not known that nothing was done, so nothing that costs is repeated.
-	[[501, 505, 520, 524], READS_ONLY, 'maybe', /^The gateway failed/, /Report it/],
+	[[501, 505, 520, 524], READS_ONLY, 'maybe', /^The gateway failed/, /report it/],
 ];
 
 const FAULTS: Array<[FaultKind, code: string, ...Outcome]> = [

@@ -71,7 +71,7 @@ describe('The error of a node', () => {
 		{ itemIndex: 3, message: 'Lost', partialText: 'Hi' },
 		{ itemIndex: 2, message: 'Timed out' },
 	];
-	const BILL = 'These image tasks were accepted and may be charged.';
+	const BILL = 'Image tasks of other items were accepted and may be charged.';
 	const FETCH = 'Do not submit them again: fetch each with Task → Wait.';
 	const DOUBT = 'These requests may have been executed and charged as well.';
 	const CHECK = 'Check the usage in the gateway’s console.';
@@ -87,7 +87,7 @@ describe('The error of a node', () => {
 			...[`${DOUBT} ${CHECK}`, 'Item 2: Timed out', 'Item 3: Lost'],
 			`2 answers of other items were received. They are lost unless Retry On Fail returns them. ${KEEP}`,
 		]);
-		expect(onOneLine(description!)).toMatch(/^Wait\. These image tasks .* succeeds\.$/);
+		expect(onOneLine(description!)).toMatch(/^Wait\. Image tasks of other items .* succeeds\.$/);
 		expect(context.acceptedTasks).toEqual([
 			{ item: 1, task_id: 't1' },
 			{ item: 4, task_id: 't4' },
@@ -102,7 +102,7 @@ describe('The error of a node', () => {
 		const { message, description } = of(TASKS.slice(1), [], 1);
 		expect(message).toBe('Refused – 1 image task of another item was accepted');
 		expect(description).toContain('1 answer of another item was received. It is lost unless');
-		expect(description).toContain('hands it on, it is lost.');
+		expect(description).toContain('Retry On Fail returns it.');
 		expect(description).not.toContain(DOUBT);
 		expect(of([], DOUBTS).message).toBe('Refused');
 		expect(of([], DOUBTS).description).not.toContain(BILL);

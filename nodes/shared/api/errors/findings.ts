@@ -35,7 +35,7 @@ export interface FindingRow {
 	statuses: (status: number) => boolean;
 	/** Where it can come; absent: everywhere. */
 	places?: readonly Place[];
-	/** What happened, in place of what the status means. */
+	/** What happened, instead of what the status means. */
 	title?: string;
 	advice: Advice;
 }

@@ -75,7 +75,7 @@ export function getPlace(kind: RequestKind, path: string): Place {
 }
 
 /**
- * A reply with an error status, or with an error in place of an answer, as a failure.
+ * A reply with an error status, or with an error instead of an answer, as a failure.
  * @see contract, "Errors"
  */
 export function failureFromReply(
@@ -105,7 +105,7 @@ export function failureFromReply(
 /** @returns of an error in a success reply that names no status: in doubt */
 function outcomeOf(evidence: Evidence & { status: number }, reply: GatewayReply): Outcome {
 	if (evidence.status < 300) return 'inDoubt';
-	// What a proxy or a busy moment puts in place of a task or a list is looked at again.
+	// What a proxy or a busy moment puts instead of a task or a list is looked at again.
 	const isFree = evidence.place === 'modelList' || evidence.place === 'taskPoll';
 	if (reply.status < 300 && isFree && evidence.status !== 401) return 'inDoubt';
 	const isUsedUp = evidence.status === 429 && isQuotaExhausted(evidence);

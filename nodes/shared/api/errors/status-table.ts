@@ -8,6 +8,8 @@ export interface StatusMeaning {
 	advice: Advice;
 }
 
+export const TRY_LATER = 'Try again later.';
+
 /**
  * The contract's table "Errors", as what a user reads. The only place for the meaning of a status.
  * `retry.ts` says whether it is sent again.
@@ -68,16 +70,16 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	},
 	503: {
 		title: 'The gateway is overloaded or partly unavailable',
-		advice: ['Try again later.'],
+		advice: [TRY_LATER],
 	},
 	// Not in the contract: the word of some providers for an overload.
 	529: {
 		title: 'The gateway is overloaded or partly unavailable',
-		advice: ['Try again later.'],
+		advice: [TRY_LATER],
 	},
 	504: {
 		title: 'The gateway waited too long for the model',
-		advice: ['Shorten the task.', { ifOption: 'Stream', text: 'Turn on Stream for long answers.' }],
+		advice: ['Send a smaller request.', { ifOption: 'Stream', text: 'Turn on Stream for long answers.' }],
 	},
 };
 

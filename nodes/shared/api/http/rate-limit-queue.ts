@@ -170,7 +170,7 @@ export class RateLimitQueue {
 		this.onRefused(entry, longest * (0.5 + this.time.random() / 2), retryAfterMs);
 	}
 
-	/** @param askedMs counts in place of the pause where the gateway asked for a time */
+	/** @param askedMs counts instead of the pause where the gateway asked for a time */
 	private onRefused(entry: QueueEntry, pauseMs: number, askedMs?: number) {
 		if (entry.state !== State.Inside) return;
 		entry.state = State.Outside;

@@ -42,7 +42,7 @@ export async function request(
 	return parseReply(client, kind, await send(client, kind, message));
 }
 
-/** Finds the error in a success reply that is one in place of an answer. */
+/** Finds the error in a success reply that is one instead of an answer. */
 type FindError = (reply: GatewayReply) => Promise<GatewayReply | undefined>;
 
 /**

@@ -208,6 +208,6 @@ export function outOfTime<E extends ModelAccessError>(error: E): E {
 	const reason =
 		retryAfter !== undefined
 			? `It asked to wait ${retryAfter} s, which is longer than the time left.`
-			: 'No time was left to try again.';
+			: 'The time limit left no time for another attempt.';
 	return error.with({ advice: `${reason} ${advice}`, outOfTime: true });
 }

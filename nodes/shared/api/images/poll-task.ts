@@ -46,7 +46,7 @@ async function pollUntilTask(client: Client, taskId: string): Promise<PollResult
 	});
 }
 
-/** A cache on the way must not answer in place of the gateway. */
+/** A cache on the way must not answer instead of the gateway. */
 const FRESH = { 'Cache-Control': 'no-cache' };
 
 async function pollOnce(client: Client, taskId: string): Promise<Attempt<PollResult>> {

@@ -19,7 +19,7 @@ function readId(value: unknown): string | undefined {
 /** Fields in which gateways put the ID alone: `{ "code": 0, "data": "…" }`. */
 const PLAIN = ['data', 'task', 'result'];
 
-/** The ID of a task where a reply holds a text in place of the task. */
+/** The ID of a task where a reply holds a text instead of the task. */
 export function readPlainTaskId(body: Fields): string | undefined {
 	return PLAIN.map((name) => body[name]).find(looksLikeTaskId);
 }
@@ -33,8 +33,8 @@ const DATE = /^\d{4}-\d\d-\d\d/;
 const LONG_NUMBER = /^\d{15,}$/;
 
 /**
- * Whether a text without the name of an ID is one: a single word with a digit, such as a UUID.
- * Words of a sentence, addresses, dates and short numbers are none.
+ * Whether an unnamed text is an ID: a single word with a digit, such as a UUID. Words of a
+ * sentence, addresses, dates and short numbers are none.
  */
 function looksLikeTaskId(value: unknown): value is string {
 	if (typeof value !== 'string' || !WORD.test(value) || !/\d/.test(value)) return false;

@@ -13,6 +13,7 @@ import {
 } from '../errors/errors';
 import { adviseOn, isQuotaExhausted, type Evidence } from '../errors/evidence';
 import { sanitizeField } from '../errors/sanitize';
+import { TRY_LATER } from '../errors/status-table';
 import { formatUnixTime } from '../http/clock';
 import type { Client } from '../http/request';
 import { statusOutcome } from '../http/retry';
@@ -24,7 +25,7 @@ export function withTask(error: unknown, taskId: string): unknown {
 	if (!(error instanceof ModelAccessError)) return error;
 	const told = error instanceof TaskError || error instanceof CanceledError;
 	if (told || error.details.taskId !== undefined) return error.withTaskId(taskId);
-	return error.with({ taskId, advice: formatAdvice([ACCEPTED_ADVICE, error.details.advice]) });
+	return error.with({ taskId, advice: formatAdvice([error.details.advice, ACCEPTED_ADVICE]) });
 }
 
 const FETCH_IT = 'Do not submit it again: fetch it with Task → Wait and its task ID.';
@@ -150,7 +151,7 @@ const OUTCOMES: Record<TaskOutcome, (found: Advice) => Known & { title: string; 
 			maybeExecuted: true,
 			advice: [
 				'The image may have been made and charged, although it cannot be fetched. Check the usage in the gateway’s console before you submit it again.',
-				...found.filter((sentence) => !saysNothingMade(sentence)),
+				...found.filter((sentence) => !saysNothingMade(sentence) && sentence !== TRY_LATER),
 			],
 		}),
 	};

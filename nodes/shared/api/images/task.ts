@@ -81,7 +81,7 @@ export function hasImages({ image_url, result }: ImageTask): boolean {
 	return Boolean(image_url) || (result?.data ?? []).some(({ url }) => Boolean(url));
 }
 
-/** Why a task failed: its own error, or the one in place of its images. */
+/** Why a task failed: its own error, or the one instead of its images. */
 export function getTaskError(task: ImageTask): ImageTask['error'] {
 	return [task.error, task.result?.error].find((error) => error && saysSomething(error));
 }

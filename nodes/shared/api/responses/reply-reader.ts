@@ -18,7 +18,7 @@ import { failedStream, withReceived } from './stream-errors';
 export type OnText = (text: string) => void;
 
 /**
- * The error in a success reply to `POST /v1/responses` that is one in place of an answer: JSON that
+ * The error in a success reply to `POST /v1/responses` that is one instead of an answer: JSON that
  * is an error, or a stream that ends by one before any output.
  * @returns a reply whose body is the error; undefined if there is none
  */
@@ -59,7 +59,7 @@ async function* textOf(body: string): AsyncGenerator<string> {
 export class ReplyReader {
 	/** Settles as soon as some output is here, or the reply has ended. */
 	readonly begun: Promise<void>;
-	/** The error that came in place of an answer, if one did; known when `begun` has settled. */
+	/** The error that came instead of an answer, if one did; known when `begun` has settled. */
 	error?: GatewayReply;
 	private begin: () => void = () => {};
 	private readonly accumulator = new ResponseAccumulator();

@@ -10,7 +10,7 @@ export interface SimplifiedResponse extends Record<string, unknown> {
 	/** The text parsed, where JSON was asked for. */
 	parsed?: unknown;
 	tool_calls?: ToolCall[];
-	/** What the model said in place of an answer that it would not give. */
+	/** What the model said instead of an answer that it would not give. */
 	refusal?: string;
 	citations?: Array<Record<string, unknown>>;
 	/** Summaries of what the model thought. */

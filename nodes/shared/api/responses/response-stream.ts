@@ -16,7 +16,7 @@ export interface StreamSettings {
 
 /**
  * Asks a model for a response and reads it as it comes. A gateway that answers with a JSON document
- * in place of a stream is understood too.
+ * instead of a stream is understood too.
  *
  * The client's time-out bounds the whole of it, the idle time-out each silence from the headers on.
  * A limit that the gateway tells in the stream, before any output, is sent again as the retry table

@@ -8,7 +8,7 @@ import { MESSAGES_HINT } from './response-input';
 /**
  * Checks the body of `POST /v1/responses` before anything is sent.
  * @param body the fields as set, with the extra body already merged over them
- * @throws {ValidationError} no model, no input, `messages` in place of `input`, a demand to stream
+ * @throws {ValidationError} no model, no input, `messages` instead of `input`, a demand to stream
  * @see contract, "Response request"
  */
 export function checkResponseRequest(body: Record<string, unknown>): Record<string, unknown> {

@@ -26,7 +26,7 @@ export function defineOption<T>(
 	return { field, read: (options) => read(options[field.name], label) };
 }
 
-/** A text, or one of several choices. Nothing counts in place of one that is not set. */
+/** A text, or one of several choices. An option that is not set has no value. */
 export function textOption(field: INodeProperties): Option<string | undefined> {
 	return defineOption(field, textParameter);
 }

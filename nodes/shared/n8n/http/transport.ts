@@ -101,7 +101,7 @@ class HelperTransport implements Transport {
 				ignoreHttpStatusErrors: true,
 				disableFollowRedirect: true,
 				encoding,
-				// The helper puts the execution's cancel signal in place of an `abortSignal`. This one
+				// The helper puts the execution's cancel signal instead of an `abortSignal`. This one
 				// reaches the socket.
 				agentOptions: { signal: connection } as IHttpRequestOptions['agentOptions'],
 			})) as IN8nHttpFullResponse;
