@@ -48,13 +48,7 @@ export function classify(labels: readonly [string, ...string[]], text: string): 
 	);
 }
 
-const MEDIA = [
-	'oil painting',
-	'watercolor',
-	'photograph',
-	'paper collage',
-	'ink drawing',
-] as const;
+const MEDIA = ['oil painting', 'watercolor', 'photograph', 'paper collage', 'ink drawing'] as const;
 const LIGHTS = [
 	'golden hour',
 	'soft morning light',

@@ -78,7 +78,10 @@ describe.each([
 	});
 
 	test.each([
-		[429, /^The gateway’s rate limit is reached \(HTTP 429, rate_limit_exceeded\): .*too many requests/],
+		[
+			429,
+			/^The gateway’s rate limit is reached \(HTTP 429, rate_limit_exceeded\): .*too many requests/,
+		],
 		[
 			500,
 			/^The gateway had an internal error \(HTTP 500, internal_error\): .*something went wrong/,

@@ -79,7 +79,10 @@ export const STATUS_TABLE: Record<number, StatusMeaning> = {
 	},
 	504: {
 		title: 'The gateway waited too long for the model',
-		advice: ['Send a smaller request.', { ifOption: 'Stream', text: 'Turn on Stream for long answers.' }],
+		advice: [
+			'Send a smaller request.',
+			{ ifOption: 'Stream', text: 'Turn on Stream for long answers.' },
+		],
 	},
 };
 
