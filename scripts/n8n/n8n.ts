@@ -108,8 +108,6 @@ function environment(
 		N8N_RUNNERS_ENABLED: 'false',
 		N8N_COMMUNITY_PACKAGES_REGISTRY: 'http://127.0.0.1:9',
 		N8N_UNVERIFIED_PACKAGES_ENABLED: 'true',
-		// n8n 1 requires this for community nodes as tools of an agent.
-		N8N_COMMUNITY_PACKAGES_ALLOW_TOOL_USAGE: 'true',
 		// The default engine of late versions of n8n 1 does not run on Node 20, which they use.
 		...(version.startsWith('1.') && { N8N_EXPRESSION_ENGINE: 'legacy' }),
 		GENERIC_TIMEZONE: 'UTC',

@@ -1,7 +1,8 @@
 import { endNamed, TASK_ENDS, type TaskEndName } from '../../gateway/images/ends';
+import { resolveOptions } from '../../gateway/options';
 import { optionOf, realProfile, SWITCHES, type GatewaySwitches } from '../../gateway/switches';
 import { gatewayHelp, readGatewayWishes } from '../../scripts/gateway-options';
-import { plain, read, rows } from './pages';
+import { plain, read, rows, section } from './pages';
 
 const documented = rows(read('docs/gateway.md'));
 
@@ -39,6 +40,34 @@ test('docs/gateway.md lists every end of a task, its status and whether it is ch
 			return [name, `${status ?? 'none'}`, charged ? 'yes' : 'no'];
 		}),
 	);
+});
+
+/** The texts of a cell or a line that are set as code. */
+const codes = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!);
+
+test('docs/gateway.md lists every key and every model', () => {
+	const { keys, settings } = resolveOptions({});
+	const listed = documented.filter((row) => row['The key'] !== undefined);
+	expect(listed.flatMap((row) => codes(row.Name!)).sort()).toEqual(Object.keys(keys).sort());
+	for (const row of listed) {
+		const said = codes(row['The key']!);
+		const [first, last] = [codes(row.Name!)[0]!, codes(row.Name!).at(-1)!];
+		expect(said).toEqual([...new Set([keys[first]?.key, keys[last]?.key])]);
+	}
+	const kinds = {
+		Text: { text: true },
+		Images: { images: true },
+		Both: { text: true, images: true },
+	};
+	for (const [kind, can] of Object.entries(kinds)) {
+		const line = new RegExp(`^- \\*\\*${kind}:\\*\\* (.*)$`, 'm').exec(
+			section('docs/gateway.md', 'Models'),
+		);
+		const models = Object.entries(settings.models).filter(
+			([, model]) => JSON.stringify(model) === JSON.stringify(can),
+		);
+		expect(codes(line?.[1] ?? '')).toEqual(models.map(([name]) => name));
+	}
 });
 
 test.each<[string[], GatewaySwitches]>([
