@@ -45,7 +45,12 @@ const read = (answer: Failure, file: Failure) => ({ ...at(READERS, answer), down
 const page = `The gateway answered with ${WEB_PAGE}`;
 const webPage = unusable(page, { retryable: false }, [WEB_PAGE_ADVICE]);
 
-const notJson = (text: string) => unusable(`The gateway’s answer is not JSON: ${text}`);
+/** A model may have written the text, so an error of a response has it. */
+function notJson(sites: CallSite[], text: string, whole = text): Expected {
+	const message = `The gateway’s answer is not JSON: ${text}`;
+	const answered = unusable(message, { details: { ...details, partial_text: whole } });
+	return { ...at(sites, unusable(message)), response: answered, stream: answered };
+}
 
 const answerRows = rowsFor('Answers that are none', ANSWER_FAULTS, {
 	'an empty body': read(
@@ -53,12 +58,15 @@ const answerRows = rowsFor('Answers that are none', ANSWER_FAULTS, {
 		fails('later', 'the file is empty', [STORAGE_FAULT]),
 	),
 	'plain text': {
-		...at(API_SITES, notJson('service is fine')),
+		...notJson(API_SITES, 'service is fine'),
 		download: noImage('something else'),
 	},
 	'a web page': read(webPage, noImage('a web page (HTML)')),
 	'a web page that calls itself JSON': read(webPage, noImage('JSON')),
-	'JSON that breaks off': read(notJson('{"id": "resp_1",'), noImage('JSON')),
+	'JSON that breaks off': {
+		...notJson(READERS, '{"id": "resp_1",', '{"id": "resp_1", '),
+		download: noImage('JSON'),
+	},
 	null: noObject('null'),
 	'an array': noObject('array'),
 	'a number': noObject('number'),

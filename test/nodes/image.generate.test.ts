@@ -91,8 +91,26 @@ describe('What Image → Generate returns', () => {
 		expect(new Set(items.map(({ json }) => json.image_url)).size).toBe(3);
 	});
 
-	test('is the 202 and the time to wait where Wait for Completion is off', async () => {
+	test('is the accepted task if Wait for Completion is off', async () => {
 		const run = await harness.image(generateImage({ waitForCompletion: false }));
+		const { id, createdAt } = harness.gateway.tasks[0]!;
+		const json = {
+			task_id: id,
+			status: 'processing',
+			model: 'aurora-image-1',
+			prompt: 'A boat',
+			expires_at: new Date(createdAt + 24 * 3600_000).toISOString(),
+			retry_after: 3,
+		};
+		expect(run.items).toEqual([{ json, pairedItem: { item: 0 } }]);
+		expect(run.uiMessages).toEqual([[`Image task ${id}: processing`]]);
+		expect(harness.gateway.count()).toBe(1);
+		expect(harness.time.waits).toEqual([]);
+	});
+
+	test('is the 202 and the time to wait without Simplify, if Wait for Completion is off', async () => {
+		const raw = generateImage({ waitForCompletion: false, simplify: false });
+		const { items } = await harness.image(raw);
 		const { id, createdAt } = harness.gateway.tasks[0]!;
 		const json = {
 			id,
@@ -104,10 +122,7 @@ describe('What Image → Generate returns', () => {
 			poll_url: `/v1/images/tasks/${id}`,
 			retry_after: 3,
 		};
-		expect(run.items).toEqual([{ json, pairedItem: { item: 0 } }]);
-		expect(run.uiMessages).toEqual([[`Image task ${id}: processing`]]);
-		expect(harness.gateway.count()).toBe(1);
-		expect(harness.time.waits).toEqual([]);
+		expect(items).toEqual([{ json, pairedItem: { item: 0 } }]);
 	});
 
 	test('is the URL alone where Download Images is off', async () => {

@@ -1,6 +1,6 @@
 import { asRecord } from '../http/json';
 import { readNamedTaskId } from '../images/read-task-id';
-import { readCode, readMessage, unlist } from './gateway-error';
+import { readCode, readMessage, onlyEntry } from './gateway-error';
 
 /** Codes that gateways put beside a message where nothing went wrong. */
 const ALL_IS_WELL = /^(0|2\d\d|ok|success|succeeded|accepted|submitted|created)$/i;
@@ -14,7 +14,7 @@ const CONTENT = ['image_url', 'output', 'output_text', 'choices', 'result', 'dat
  * them where the status was sent before the error was known.
  */
 export function isErrorBody(body: unknown): boolean {
-	const given = unlist(body);
+	const given = onlyEntry(body);
 	const fields = asRecord(given);
 	if (Array.isArray(given) || CONTENT.some((name) => hasContent(fields[name]))) return false;
 	if (isTaskOrAnswer(fields) || readNamedTaskId(fields) !== undefined) return false;

@@ -59,12 +59,12 @@ export function readCode(error: Fields): unknown {
 const DEEPEST_ERROR = 3;
 
 /** The one entry of a list, in which some gateways wrap an error. */
-export const unlist = (body: unknown): unknown =>
+export const onlyEntry = (body: unknown): unknown =>
 	Array.isArray(body) && body.length === 1 ? (body as unknown[])[0] : body;
 
 /** An error that is a text is the message of the object around it. */
 function innermostError(body: unknown): Record<string, unknown> {
-	let error: unknown = unlist(body);
+	let error: unknown = onlyEntry(body);
 	for (let depth = 0; depth < DEEPEST_ERROR; depth++) {
 		const { error: inner, ...around } = asRecord(error);
 		if (inner === undefined || inner === null) break;
