@@ -111,7 +111,7 @@ test.each([10, 50])('%i responses take a request each, of few bytes', async (ite
 		expect(rawLength).toBe(JSON.stringify(body).length);
 	}
 	expect(asked.credentials.count).toBeLessThanOrEqual(items + 1);
-	expect(asked.parameters.count).toBeLessThanOrEqual(8 * items + 3);
+	expect(asked.parameters.count).toBeLessThanOrEqual(9 * items + 3);
 	expect(harness.time.waits).toEqual([]);
 	// Each with an ID of its own.
 	expect(sent).toBeLessThan(items * 360);
@@ -129,7 +129,7 @@ describe('What our nodes allocate', () => {
 		return bytes / items / KB;
 	};
 	it.each([
-		['a response', answers, 10, 50, 110],
+		['a response', answers, 10, 50, 145],
 		['a picture', pictures, 10, 30, 330],
 		['a delta', words, 1000, 10_000, 3.5],
 	])('for %s is bounded, and does not grow with their number', async (...row) => {

@@ -124,7 +124,9 @@ describe('An image that is refused', () => {
 			const { id } = await submitted(harness);
 			await harness.time.advance(1000);
 			const error = shown(await harness.imageError(waitForTask(id)));
-			expect(error.message).toMatch(/^The gateway (refused|could not take) the image task/);
+			expect(error.message).toMatch(
+				/^The gateway’s rate limit refused|^The gateway could not take the image task/,
+			);
 			expect(error.description).toMatch(/^Nothing was made or charged\./);
 			expect(error.context.details).toMatchObject({ task_id: id, retryable: true });
 

@@ -121,7 +121,7 @@ describe('A message is bounded, whatever it quotes', () => {
 			message({ role: LONG, type: 'image' }),
 			/^Message 1 has the role x+ … x+ and an image$/,
 		],
-		['Image URL', message({ type: 'image', imageSource: 'url', imageUrl: LONG }), /is no address/],
+		['Image URL', message({ type: 'image', imageSource: 'url', imageUrl: LONG }), /not the URL/],
 	])('%s of 400 kB in Response → Create', async (_, given, says) => {
 		const run = await harness.textError(createResponse(given), { items });
 		expect(run.error.message).toMatch(says);
@@ -133,7 +133,7 @@ describe('A message is bounded, whatever it quotes', () => {
 		['Size', generateImage({ options: { size: LONG } }), /^Size is neither auto nor/],
 		['Number of Images', generateImage({ options: { n: LONG } }), /^Number of Images is not a num/],
 		['Image 1: URL', editImage(sourceUrls(LONG)), /no image URL at position 1$/],
-		['Mask URL', editImage({ options: { maskUrl: LONG } }), /no address of an image/],
+		['Mask URL', editImage({ options: { maskUrl: LONG } }), /no image URL/],
 		['Task ID', getTask(LONG), /^Task ID is longer than 4096 characters$/],
 		['Task ID', getTask(`https://gateway.example/images/tasks/${LONG}`), /^Task ID is longer/],
 		[

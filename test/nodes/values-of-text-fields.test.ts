@@ -190,9 +190,9 @@ describe('A list or an object from an expression is refused before anything is s
 
 	test.each<[string, IDataObject]>([
 		['Role', { role: '={{ [1] }}', text: 'Hi' }],
-		['Content', { type: '={{ [1] }}', text: 'Hi' }],
-		['Text', { text: '={{ [1] }}' }],
-		['Text', { type: 'image', text: '={{ [1] }}' }],
+		['Type', { type: '={{ [1] }}', text: 'Hi' }],
+		['Prompt', { text: '={{ [1] }}' }],
+		['Prompt', { type: 'image', text: '={{ [1] }}' }],
 		['Image Source', { type: 'image', imageSource: '={{ [1] }}' }],
 		['Image URL', { type: 'image', imageSource: 'url', imageUrl: '={{ [1] }}' }],
 		[
