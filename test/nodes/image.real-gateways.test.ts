@@ -63,7 +63,9 @@ describe('Under Retry On Fail', () => {
 			'The gateway accepted it at 2026-01-01T00:00:00.000Z and no longer knows it. The task may be charged.',
 		);
 		const typed = await failure(waitForTask(harness.gateway.tasks[0]!.id));
-		expect(typed.description).toMatch(/^The task ID is wrong, the task has expired, or another API key submitted it/);
+		expect(typed.description).toMatch(
+			/^The task ID is wrong, the task has expired, or another API key submitted it/,
+		);
 	});
 });
 
