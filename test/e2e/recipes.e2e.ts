@@ -40,8 +40,7 @@ const KEEPERS: Record<string, string> = {
 
 /** The editor's buttons lie over the canvas, and over nodes of a large workflow. */
 const WITHOUT_BUTTONS = `
-	[data-test-id^=execute-workflow-button], [data-test-id^=execute-workflow-button] ~ *,
-	[data-test-id=workflow-chat-button], [data-test-id=workflow-chat-button] ~ *,
+	[class*=executionButtons] *, [data-test-id^=execute-workflow-button],
 	.vue-flow__controls *, [class*=nodeButtonsWrapper] * { visibility: hidden !important; }
 `;
 
