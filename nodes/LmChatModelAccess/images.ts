@@ -1,4 +1,4 @@
-import type { IBinaryKeyData, ISupplyDataFunctions } from 'n8n-workflow';
+import type { ISupplyDataFunctions } from 'n8n-workflow';
 import type { CreatedResponse } from '../shared/api/responses/created-response';
 import { getOutputImages } from '../shared/api/responses/response-output';
 import { getAnswerImages } from '../shared/n8n/answer-images';
@@ -14,18 +14,19 @@ export async function keepImages(
 	created: CreatedResponse,
 ): Promise<void> {
 	if (getOutputImages(created.response).length === 0) return;
-	const binary = await getAnswerImages(context.helpers, created, 'data').catch(() => undefined);
+	const isKept = await keep(context, created).catch(() => false);
 	showOnce(
 		context,
 		'images',
-		binary
+		isKept
 			? 'The model drew an image. An agent or a chain gets only text. The image is in the binary data of a run of this node.'
 			: 'The model drew an image, which n8n could not store. An agent or a chain gets text alone.',
 	);
-	if (binary) addRun(context, binary);
 }
 
-function addRun(context: ISupplyDataFunctions, binary: IBinaryKeyData) {
+async function keep(context: ISupplyDataFunctions, created: CreatedResponse): Promise<boolean> {
+	const binary = await getAnswerImages(context.helpers, created, 'data');
 	const { index } = context.addInputData('ai_languageModel', [[{ json: {} }]]);
 	context.addOutputData('ai_languageModel', index, [[{ json: {}, binary }]]);
+	return true;
 }

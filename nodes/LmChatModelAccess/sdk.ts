@@ -6,7 +6,6 @@ type Sdk = typeof import('@n8n/ai-node-sdk');
 export type { ChatModel, ChatModelConfig } from '@n8n/ai-node-sdk';
 export type { FinishReason, GenerateResult, StreamChunk, TokenUsage } from '@n8n/ai-node-sdk';
 export type { Message, MessageContent, Tool } from '@n8n/ai-node-sdk';
-export type SupplyModel = Sdk['supplyModel'];
 export type { SupplyData };
 
 /** The first n8n with the kit. */

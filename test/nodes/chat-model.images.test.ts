@@ -1,3 +1,4 @@
+import type { ISupplyDataFunctions } from 'n8n-workflow';
 import { imageBelongsTo } from '../../gateway';
 import { byId } from './arrange';
 import { useChat, WAYS } from './chat-model.arrange';
@@ -33,9 +34,28 @@ describe.each(WAYS)('A model that draws, asked %s', (_way, ask) => {
 		expect(runs().map(({ executionStatus }) => executionStatus)).toEqual(Array(4).fill('success'));
 	});
 
-	test('answers although n8n can’t store the image', async () => {
+	test.each<[string, (context: ISupplyDataFunctions) => void]>([
+		[
+			'store the image',
+			({ helpers }) => {
+				helpers.prepareBinaryData = async () => await Promise.reject(new Error('disk full'));
+			},
+		],
+		[
+			'show a run of its own',
+			(context) => {
+				const { addInputData } = context;
+				context.addInputData = (type, data) => {
+					// n8n's own run holds the messages.
+					const isOurs = JSON.stringify(data) === '[[{"json":{}}]]';
+					if (isOurs) throw new Error('no run');
+					return addInputData.call(context, type, data);
+				};
+			},
+		],
+	])('answers although n8n can’t %s', async (_what, fails) => {
 		const { model, runs, context } = await harness.supply(drawing);
-		context.helpers.prepareBinaryData = async () => await Promise.reject(new Error('disk full'));
+		fails(context);
 		await expect(harness.drive(ask(model, 'A boat'))).resolves.toHaveProperty('content');
 		const hints = runs().flatMap((run) => run.hints ?? []);
 		expect(hints).toMatchObject([{ message: expect.stringMatching(/could not store/) as string }]);

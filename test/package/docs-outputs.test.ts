@@ -6,20 +6,13 @@ import {
 	generateImage,
 	getModels,
 	getTask,
-	startHarness,
 	submitted,
+	useHarness,
 	waitForTask,
-	type Harness,
 } from '../nodes/arrange';
-import { storeBinaryInMemory } from '../../scripts/engine/index';
 import { codeBlocks, PAGES, rows, section } from './pages';
 
-let harness: Harness;
-beforeEach(async () => {
-	await storeBinaryInMemory();
-	harness = await startHarness();
-});
-afterEach(async () => await harness.close());
+const harness = useHarness();
 
 /** The JSON blocks of a place in a page, in order. */
 type Shown = IDataObject[];

@@ -7,13 +7,13 @@ import type { ParsedReply } from './http/request';
 import type { RequestKind } from './http/retry';
 
 /** Contract, "Model". Fields beside `id` vary and pass through. */
-export const modelSchema = z.object({ id: z.string().min(1) }).passthrough();
+const modelSchema = z.object({ id: z.string().min(1) }).passthrough();
 
 /** Contract, "Model list". */
 export const modelListSchema = z.object({ data: z.array(modelSchema) }).passthrough();
 
 /** Contract, "Usage object". */
-export const usageSchema = z
+const usageSchema = z
 	.object({ input_tokens: z.number(), output_tokens: z.number(), total_tokens: z.number() })
 	.partial()
 	.passthrough();

@@ -113,7 +113,7 @@ function outcomeOf(evidence: Evidence & { status: number }, reply: GatewayReply)
 }
 
 /** What the ID of a request is good for whose reply never came. */
-export const ASK_BY_ID =
+const ASK_BY_ID =
 	'Give the request ID to the gateway’s operator, or look it up in the gateway’s console.';
 
 const FAULT_MEANINGS: Record<FaultKind, { title: string; advice: string }> = {

@@ -58,7 +58,7 @@ export function readCode(error: Fields): unknown {
 /** How deep an error object may be wrapped into others. */
 const DEEPEST_ERROR = 3;
 
-/** The one entry of a list, in which some gateways wrap an error. */
+/** The only entry of a list, in which some gateways wrap a reply; else the value itself. */
 export const onlyEntry = (body: unknown): unknown =>
 	Array.isArray(body) && body.length === 1 ? (body as unknown[])[0] : body;
 

@@ -5,9 +5,8 @@ import { asRecord, parseJson } from '../http/json';
 import { parseReply } from '../http/parse-reply';
 import { send, type Client } from '../http/request';
 import { header, type GatewayReply } from '../http/transport';
-import { imageTaskSchema } from '../schemas';
 import { readNamedTaskId, readPlainTaskId, readTaskId } from './read-task-id';
-import { findTask, isTask, toPollResult, type AcceptedTask } from './task';
+import { findTask, isTask, readTask, toPollResult, type AcceptedTask } from './task';
 import { parseTaskPath } from './task-id';
 
 /** Which of the two submit endpoints. */
@@ -46,10 +45,8 @@ function acceptedTask(client: Client, reply: GatewayReply): AcceptedTask {
 		readNestedId(whole, readTaskId) ??
 		readNestedId(whole, readPlainTaskId);
 	if (taskId === undefined) throw noTaskId(client, reply);
-	const checked = imageTaskSchema.safeParse(body);
-	const task = checked.success ? checked.data : { task_id: taskId, status: 'processing' };
-	const json = checked.success ? body : { ...body, ...task };
-	return { ...toPollResult(client, { reply }, json, task), taskId };
+	const json = isTask(body) ? body : { ...body, task_id: taskId, status: 'processing' };
+	return { ...toPollResult(client, { reply }, json, readTask(json)), taskId };
 }
 
 /** The ID in the `Location`, or in any address of a task that the body names. */

@@ -39,7 +39,7 @@ export function fromChatCompletion(body: Fields): Fields {
 	const said = { ...toMessage(parts), tool_calls: calls, function_call: call };
 	return {
 		...body,
-		...readEnd(body, choice),
+		...readEnd(choice),
 		output: [...(isText(thoughts) ? [toReasoning(thoughts)] : []), ...(isSaid ? [said] : [])],
 	};
 }
@@ -68,10 +68,10 @@ export function readChunk(chunk: Fields): ChatChunk {
 	const { content, refusal, tool_calls: calls, ...rest } = asRecord(choice.delta);
 	const piece = (kind: TextKind, delta: unknown): ChatEvent[] =>
 		isText(delta) ? [{ kind, delta, item_id: kind === 'summary_text' ? 'thoughts' : 'text' }] : [];
-	const end = choice.finish_reason ? readEnd(chunk, choice) : readHead(chunk);
-	const { id, model, object = 'chat.completion.chunk' } = chunk;
+	const end = choice.finish_reason ? readEnd(choice) : {};
+	const { id, model, object = 'chat.completion.chunk', usage } = chunk;
 	return {
-		response: omitUndefined({ id, model, object, ...end }),
+		response: omitUndefined({ id, model, object, usage, ...end }),
 		events: [
 			...piece('summary_text', readThoughts(rest)),
 			...piece('output_text', content),
@@ -98,20 +98,13 @@ const CUT: Record<string, string> = {
 	content_filter: 'content_filter',
 };
 
-function readEnd(body: Fields, { finish_reason: finish, error }: Fields): Fields {
-	if (finish === 'error') return { status: 'failed', error: error ?? null, ...readHead(body) };
+function readEnd({ finish_reason: finish, error }: Fields): Fields {
+	if (finish === 'error') return { status: 'failed', error: error ?? null };
 	const reason = CUT[String(finish)];
 	return {
 		status: reason === undefined ? 'completed' : 'incomplete',
 		...(reason !== undefined && { incomplete_details: { reason } }),
-		...readHead(body),
 	};
-}
-
-function readHead({ usage }: Fields): Fields {
-	const { prompt_tokens: input, completion_tokens: output, ...rest } = asRecord(usage);
-	if (input === undefined && output === undefined) return {};
-	return { usage: omitUndefined({ input_tokens: input, output_tokens: output, ...rest }) };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -1,3 +1,4 @@
+import { onlyEntry } from '../errors/gateway-error';
 import { asRecord, omitUndefined, parseJson } from '../http/json';
 import { fromChatCompletion, isChatCompletion } from './chat-completion';
 import { normalizeItems, readSpoken, toMessage } from './item-forms';
@@ -42,7 +43,7 @@ const WRAPPERS = ['response', 'data', 'result'];
 /** The response in a body: the body itself, the value of a field, or the only entry of a list. */
 function unwrap(body: unknown): Fields | undefined {
 	const given = typeof body === 'string' ? parseJson(body) : body;
-	const fields = asRecord(Array.isArray(given) && given.length === 1 ? given[0] : given);
+	const fields = asRecord(onlyEntry(given));
 	const wrapped = WRAPPERS.map((name) => asRecord(fields[name]));
 	return [fields, ...wrapped].find(isResponse);
 }
