@@ -3,7 +3,6 @@ const { mkdir, readdir, readFile, rm, writeFile } = require('node:fs/promises');
 const path = require('node:path');
 const esbuild = require('esbuild');
 const { dest, parallel, series, src, watch } = require('gulp');
-const ts = require('typescript');
 const manifest = require('./package.json');
 
 /** Where the licenses of what is bundled are kept, as those licenses ask. */
@@ -11,6 +10,9 @@ const LICENSES = 'dist/THIRD-PARTY-LICENSES.md';
 
 /** All code of the package, and of those that it uses. */
 const BUNDLE = 'dist/bundle.js';
+
+/** Gives the stack trace of a published version its names back; it is not in the package. */
+const SOURCE_MAP = 'reports/bundle.js.map';
 
 /** What n8n provides at run time. Everything else that the nodes import is bundled. */
 const PROVIDED_BY_N8N = ['n8n-workflow', '@n8n/ai-node-sdk', 'crypto'];
@@ -50,59 +52,49 @@ async function bundle() {
 		// n8n has a log of its own; what a library would print is left out.
 		drop: ['console'],
 		charset: 'utf8',
-		minifySyntax: true,
+		minify: true,
+		lineLimit: 500,
+		sourcemap: 'external',
 		// Only `require` finds n8n's own modules from where community packages are installed.
 		supported: { 'dynamic-import': false },
-		legalComments: 'inline',
+		// In the licenses' own file.
+		legalComments: 'none',
 		metafile: true,
+		plugins: [onlyKindsOfZod3],
 		logLevel: 'warning',
 		write: false,
 	});
-	await mkdir(path.dirname(BUNDLE), { recursive: true });
-	await writeFile(BUNDLE, withoutComments(outputFiles[0].text));
-	await Promise.all([writeLicenses(metafile), ...outputs.map(writeClassFile)]);
+	await Promise.all([
+		...outputFiles.map(({ path: file, contents }) =>
+			write(file.endsWith('.map') ? SOURCE_MAP : file, contents),
+		),
+		writeLicenses(metafile),
+		...outputs.map(writeClassFile),
+	]);
 }
 
-/** The comments that stay: which file the code is from, and licenses. */
-const KEPT_COMMENT = /^\/\/ (node_modules|nodes|credentials|classes)\b|^\/[/*]!|@license|@preserve/;
+/** The kinds of zod 3's schemas are all that `zod-to-json-schema` needs of it, a tenth of the package. */
+const onlyKindsOfZod3 = {
+	name: 'only-kinds-of-zod-3',
+	/** @param {esbuild.PluginBuild} build */
+	setup({ onResolve, onLoad }) {
+		onResolve({ filter: /^zod$/ }, ({ path }) => ({ path, namespace: 'kinds' }));
+		onLoad({ filter: /^zod$/, namespace: 'kinds' }, () => {
+			const { ZodFirstPartyTypeKind } = require('zod');
+			const kinds = JSON.stringify(ZodFirstPartyTypeKind);
+			return { contents: `export const ZodFirstPartyTypeKind = ${kinds};` };
+		});
+	},
+};
 
 /**
- * Leaves out the comments of the libraries, a twentieth of the package; the sources have them.
- * @param {string} code that esbuild made
+ * Gives a class the name back that the bundle has shortened.
+ * @param {string} output where n8n looks for the class, by whose name it is called
  */
-function withoutComments(code) {
-	const scanned = ts.createSourceFile(
-		BUNDLE,
-		code,
-		ts.ScriptTarget.Latest,
-		false,
-		ts.ScriptKind.JS,
-	);
-	const comments = new Map();
-	/** @param {ts.Node} node */
-	const visit = (node) => {
-		for (const { pos, end } of ts.getLeadingCommentRanges(code, node.pos) ?? []) {
-			if (!KEPT_COMMENT.test(code.slice(pos, end))) comments.set(pos, end);
-		}
-		node.forEachChild(visit);
-	};
-	visit(scanned);
-	let [kept, at] = ['', 0];
-	for (const [pos, end] of [...comments].sort(([a], [b]) => a - b)) {
-		const before = code.slice(at, pos);
-		const isLine = /\n[ \t]*$/.test(before) && code[end] === '\n';
-		kept += isLine ? before.trimEnd() : before;
-		at = end;
-	}
-	return kept + code.slice(at);
-}
-
-/** @param {string} output where n8n looks for a class, by whose name it is called */
 async function writeClassFile(output) {
 	const name = path.basename(output).split('.')[0];
 	const bundle = path.relative(path.dirname(output), BUNDLE).replaceAll(path.sep, '/');
-	await mkdir(path.dirname(output), { recursive: true });
-	await writeFile(output, `exports.${name} = require('${bundle}').${name};\n`);
+	await write(output, `exports.${name} = class ${name} extends require('${bundle}').${name} {};\n`);
 }
 
 /** @param {esbuild.Metafile} metafile what esbuild put into the outputs */
@@ -114,8 +106,7 @@ async function writeLicenses(metafile) {
 		.filter((folder) => folder !== undefined);
 	const sections = await Promise.all([...new Set(folders)].sort().map(licenseSection));
 	const intro = `# Third-party licenses\n\nThe files beside this one contain code of these packages.\n`;
-	await mkdir('dist', { recursive: true });
-	await writeFile(LICENSES, [intro, ...sections].join('\n'));
+	await write(LICENSES, [intro, ...sections].join('\n'));
 }
 
 /** @param {string} folder of an installed package */
@@ -136,6 +127,15 @@ async function declaredLicense({ name, license, author }) {
 	}
 	const ours = await readFile('LICENSE', 'utf8');
 	return ours.replace(/^Copyright .*$/m, `Copyright (c) ${holder}`);
+}
+
+/**
+ * @param {string} file
+ * @param {string | Uint8Array} contents
+ */
+async function write(file, contents) {
+	await mkdir(path.dirname(file), { recursive: true });
+	await writeFile(file, contents);
 }
 
 function copy() {

@@ -30,14 +30,14 @@ const misshapen = (models: string, response: string, task: string): Expected => 
 };
 
 const noObject = (what: string) => {
-	const said = `Expected object, received ${what}`;
+	const said = `expected object, received ${what}`;
 	return misshapen(said, said, said);
 };
 
 const fields = (says: string) =>
 	misshapen(`field "data": ${says}`, `field "id": ${says}`, `field "status": ${says}`);
 
-const without = fields('Required');
+const without = fields('missing');
 
 /** The same to each reader of the contract's answers. */
 const read = (answer: Failure, file: Failure) => ({ ...at(READERS, answer), download: file });
@@ -74,14 +74,14 @@ const answerRows = rowsFor('Answers that are none', ANSWER_FAULTS, {
 	'an empty object': without,
 	'fields that are missing': without,
 	'fields that are null': misshapen(
-		'field "data": Expected array, received null',
-		'field "id": Expected string, received null',
-		'field "status": Expected string, received null',
+		'field "data": expected array, received null',
+		'field "id": expected string, received null',
+		'field "status": expected string, received null',
 	),
 	'fields of wrong types': misshapen(
-		'field "data": Expected array, received string',
-		'field "id": Expected string, received object',
-		'field "status": Expected string, received array',
+		'field "data": expected array, received string',
+		'field "id": expected string, received object',
+		'field "status": expected string, received array',
 	),
 	'prototype keys and nothing else': without,
 	'nesting of 100,000 levels': noObject('array'),

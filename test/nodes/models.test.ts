@@ -145,7 +145,7 @@ describe('A model list that cannot be opened says why', () => {
 			'where the answer is none',
 			{},
 			reply(200, { models: [] }),
-			/field "data": Required$/,
+			/field "data": missing$/,
 			/\.$/,
 			1,
 		],

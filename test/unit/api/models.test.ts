@@ -25,7 +25,7 @@ describe('the list of models', () => {
 	test('that is none names the field which is missing', async () => {
 		const { client, failure } = arrange([reply(200, { models: [] })]);
 		const { message } = await failure(listModels(client));
-		expect(message).toMatch(/^The gateway’s model list .*: field "data": Required$/);
+		expect(message).toMatch(/^The gateway’s model list .*: field "data": missing$/);
 	});
 });
 

@@ -74,7 +74,7 @@ describe('a response', () => {
 	test('without output is an error that names it', async () => {
 		const { error } = await fail([reply(200, { ...OK, output: undefined })], creating);
 		expect(error).toBeInstanceOf(InvalidResponseError);
-		const names = 'The gateway’s response is not as expected: field "output": Required';
+		const names = 'The gateway’s response is not as expected: field "output": missing';
 		expect(error.message).toContain(names);
 		expect(error.details.advice).toContain('may have been executed and charged');
 		expect(error.details.retryable).toBe(false);

@@ -95,7 +95,7 @@ describe('A poll', () => {
 		[
 			'another document',
 			reply(200, { object: 'list', data: [] }),
-			'task is not as expected: field "status": Required',
+			'task is not as expected: field "status": missing',
 			200,
 		],
 		['a list', reply(200, [1, 2]), 'is not as expected', 200],

@@ -53,7 +53,6 @@ export class ModelAccessError extends Error {
 		readonly details: ErrorDetails,
 	) {
 		super(shorten(message));
-		this.name = new.target.name;
 	}
 
 	/**
@@ -143,3 +142,20 @@ export class CanceledError extends ModelAccessError {
 		});
 	}
 }
+
+const CLASSES = {
+	ModelAccessError,
+	ValidationError,
+	ApiError,
+	NetworkError,
+	InvalidResponseError,
+	StreamError,
+	TaskError,
+	UnknownTaskError,
+	FailedTaskError,
+	DownloadError,
+	CanceledError,
+};
+
+// A class's own name does not outlive the build, which shortens it.
+for (const [name, { prototype }] of Object.entries(CLASSES)) prototype.name = name;
