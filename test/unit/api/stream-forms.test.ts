@@ -1,4 +1,3 @@
-import fc from '../../support/fast-check';
 import {
 	decode,
 	readEvents,
@@ -12,13 +11,8 @@ import {
 	message,
 	oneByOne,
 	outcome,
-	outcomeOrFailure,
-	recordStreams,
 	type Chunks,
 } from './recorded-streams';
-
-// Mutated code is slow to cut streams into bytes.
-jest.setTimeout(60_000);
 
 /** Every character of it takes more than one byte. */
 const WIDE = 'Größe: 你好 – 😀👩‍🚀';
@@ -71,58 +65,6 @@ describe('A stream comes to the same result', () => {
 			// A chunk may hold nothing.
 			for (const chunks of [[bytes(stream)], [bytes(''), ...oneByOne(stream), bytes('')]])
 				await expect(outcome(chunks)).resolves.toEqual(EXPECTED);
-		}
-	});
-});
-
-describe('A recorded stream', () => {
-	let recorded: Array<[string, string]>;
-	beforeAll(async () => {
-		recorded = await recordStreams();
-	});
-
-	test('holds, with the others, every kind of event that is understood', () => {
-		const all = recorded.map(([, stream]) => stream).join('');
-		const kinds = [...all.matchAll(/^event: (?:response\.)?(.*)$/gm)].map(([, kind]) => kind);
-		const whole = ['created', 'in_progress', 'completed', 'incomplete', 'failed', 'error'];
-		const begun = ['output_item', 'output_text', 'refusal', 'function_call_arguments'];
-		const done = begun.map((part) => `${part}.done`);
-		const parts = ['output_item.added', ...begun.slice(1).map((part) => `${part}.delta`), ...done];
-		expect(kinds).toEqual(expect.arrayContaining([...whole, ...parts]));
-	});
-
-	test('comes to the same result wherever it is cut, also within a character', async () => {
-		const expected = new Map<string, unknown>();
-		for (const [name, all] of recorded) expected.set(name, await outcomeOrFailure([bytes(all)]));
-		await fc.assert(
-			fc.asyncProperty(
-				fc.constantFrom(...recorded),
-				fc.constantFrom('\n', '\r\n', '\r'),
-				fc.array(fc.nat(), { maxLength: 40 }),
-				async ([name, stream], lineEnd, places) => {
-					const whole = bytes(stream.replaceAll('\n', lineEnd));
-					const cuts = places.map((place) => place % (whole.length + 1)).sort((a, b) => a - b);
-					const chunks = [...cuts, whole.length].map((end, index) =>
-						whole.subarray(cuts[index - 1] ?? 0, end),
-					);
-					expect(await outcomeOrFailure(chunks)).toEqual(expected.get(name));
-				},
-			),
-			{ numRuns: 50 },
-		);
-	});
-
-	test('comes to the same result if its final response has no output', async () => {
-		for (const [name, stream] of recorded) {
-			if (!/^event: response\.(completed|incomplete)$/m.test(stream)) continue;
-			const bare = stream.replace(
-				/^(event: response\.(?:completed|incomplete)\ndata: )(.*)$/m,
-				(_line, head: string, data: string) => {
-					const json = JSON.parse(data) as { response: object };
-					return head + JSON.stringify({ ...json, response: { ...json.response, output: [] } });
-				},
-			);
-			expect([name, await outcome([bytes(bare)])]).toEqual([name, await outcome([bytes(stream)])]);
 		}
 	});
 });
