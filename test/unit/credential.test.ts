@@ -47,12 +47,10 @@ function authorization({ headers = {} }: IHttpRequestOptions): unknown {
 
 describe('the key goes to the gateway', () => {
 	test.each<[string, Options, string]>([
-		['an absolute url', { url: MODELS }, MODELS],
 		['a uri beside an empty url', { url: '', uri: MODELS }, MODELS],
 		['a uri that is an object', { uri: new URL(MODELS) }, MODELS],
 		['a uri of another host beside a url', { url: MODELS, uri: EVIL }, MODELS],
 		['its origin in upper case', { url: 'HTTPS://GW.EXAMPLE:8443/x' }, `${ORIGIN}/x`],
-		['a relative url', { url: '/models' }, MODELS],
 		['a relative url with a query', { url: 'models?n=1&x=a%2Fb' }, `${MODELS}?n=1&x=a%2Fb`],
 		['a relative uri', { uri: '/models' }, MODELS],
 		['a baseURL with a slash', { baseURL: `${BASE}/`, url: '/models' }, MODELS],
@@ -66,19 +64,19 @@ describe('the key goes to the gateway', () => {
 		expect(authorization(sent)).toBe(`Bearer ${KEY}`);
 	});
 
-	test('whose base URL was typed otherwise, as n8n’s test of the credential uses it', async () => {
+	test('whose base URL and key were pasted otherwise, as n8n’s test of the credential uses them', async () => {
 		const baseUrl = '  API.example.com/V1/responses/ \n';
+		const pasted = { apiKey: ` "Bearer ${KEY}"\n`, baseUrl };
 		for (const options of [{ baseURL: baseUrl, url: '/models' }, { url: '/models' }]) {
-			const sent = await authenticate(options, { ...CREDENTIALS, baseUrl });
+			const sent = await authenticate(options, pasted);
 			expect(sent.url).toBe('https://api.example.com/v1/models');
+			expect(authorization(sent)).toBe(`Bearer ${KEY}`);
 		}
 	});
 
 	test('although a path looks like another address', async () => {
-		for (const url of ['@evil.example', '.evil.example', ':443@evil.example/', '../../..//x']) {
-			const sent = await authenticate({ url });
-			expect(new URL(sent.url).origin).toBe(ORIGIN);
-		}
+		for (const url of ['@evil.example', '.evil.example', ':443@evil.example/', '../../..//x'])
+			expect(new URL((await authenticate({ url })).url).origin).toBe(ORIGIN);
 	});
 });
 
@@ -119,13 +117,6 @@ describe('the key goes nowhere else', () => {
 });
 
 describe('what is sent', () => {
-	test('has the key behind Bearer and exactly one space, however it was pasted', async () => {
-		for (const apiKey of [` ${KEY}\n`, `Bearer ${KEY}`, `"${KEY}"`]) {
-			const sent = await authenticate({ url: '/models' }, { ...CREDENTIALS, apiKey });
-			expect(authorization(sent)).toBe(`Bearer ${KEY}`);
-		}
-	});
-
 	test('has the key in no other place, and keeps the other headers, and everything else', async () => {
 		const options: Options = {
 			method: 'POST',
@@ -191,18 +182,5 @@ describe('the credential’s form', () => {
 			{ name: 'allowPrivateHttp', type: 'boolean', default: false },
 		]);
 		expect(test.request).toEqual({ baseURL: '={{ $credentials.baseUrl }}', url: '/models' });
-	});
-
-	test.each([
-		[401, /API key.*copy the key again/],
-		[403, /not permit.*console/],
-		[404, /address.*\/v1/],
-	])('says in its test what %i means', (status, says) => {
-		const messages = (credential.test.rules ?? []).flatMap((rule) =>
-			rule.type === 'responseCode' && rule.properties.value === status
-				? [rule.properties.message]
-				: [],
-		);
-		expect(messages).toEqual([expect.stringMatching(says)]);
 	});
 });
