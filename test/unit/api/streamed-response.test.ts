@@ -1,3 +1,4 @@
+import recorded from './recorded-answers.json';
 import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
 import { simplifyResponse } from '../../../nodes/shared/api/responses/response-output';
 import {
@@ -108,13 +109,20 @@ describe('The final response', () => {
 	});
 });
 
+const call = (n: number, more: object = {}) => ({
+	...{ type: 'function_call', id: `fc_${n}`, call_id: `call_${n}`, name: 'look' },
+	...{ arguments: `{"n":${n}}`, ...more },
+});
+const item = (kind: string, fields: object) => event(`response.output_item.${kind}`, fields);
+const argument = (kind: string, fields: object) =>
+	event(`response.function_call_arguments.${kind}`, fields);
+const thought = { type: 'reasoning', summary: [] };
+const [CALL, CALL_2] = [call(1), call(2)];
+
 describe('Where the final response is empty, its output is', () => {
 	const numbers = [10, 2, 0, 11, 1, 9, 3, 8, 4, 7, 5, 6];
 	const sorted = [...numbers.keys()].map(String);
-	const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"a":1}' };
-	const argument = (kind: string, fields: object) =>
-		event(`response.function_call_arguments.${kind}`, { output_index: 0, ...fields });
-	const begunCall = added(0, { ...call, arguments: '' });
+	const begunCall = added(0, { ...CALL, arguments: '' });
 	const refusal = (kind: string, fields: object) =>
 		event(`response.refusal.${kind}`, { output_index: 0, content_index: 1, ...fields });
 	const [part] = message('Well.').content;
@@ -128,16 +136,36 @@ describe('Where the final response is empty, its output is', () => {
 	const noText = event('response.output_text.done', { output_index: 0 });
 	const [hel, lo] = [delta('Hel'), delta('lo')];
 	const parts = [delta('B', 0, 1), delta('A', 0, 0), delta('C', 0, 2), delta('b', 0, 1)];
-	const mixed = [delta('Second', 1), done(2, call), done(0, { type: 'reasoning' })];
+	const mixed = [delta('Second', 1), done(2, CALL), done(0, { type: 'reasoning' })];
 	const [well, said] = [delta('Well.'), refusal('done', { refusal: 'I cannot.' })];
 	const pieces = ['I ', 'cannot.'].map((piece) => refusal('delta', { delta: piece }));
 	const refusedAt0 = refusal('delta', { content_index: 0, delta: 'I cannot.' });
-	const [start, end] = ['{"a"', ':1}'].map((piece) => argument('delta', { delta: piece }));
-	const whole = argument('done', { arguments: '{"a":1}' });
-	const nameless = { type: 'function_call', arguments: '{"a":1}' };
+	const zero = { output_index: 0 };
+	const [start, end] = ['{"n"', ':1}'].map((piece) =>
+		argument('delta', { delta: piece, ...zero, item_id: 'fc_1' }),
+	);
+	const other = argument('delta', { delta: '{"n":2}', call_id: 'call_2', ...zero });
+	const whole = argument('done', { arguments: '{"n":1}', ...zero });
+	const nameless = { type: 'function_call', arguments: '{"n":1}' };
+	const nothing = argument('delta', { delta: '', ...zero });
 	const filled = { ...begun, ...message('Hi') };
 	const beganWithPart = added(0, { ...begun, ...message('') });
 	const [hi, hi1, hi2] = [delta('Hi'), delta('Hi', 1), delta('Hi', 2)];
+
+	const begins = [CALL, CALL_2].map((one) =>
+		item('added', { item: { ...one, arguments: '' }, ...zero }),
+	);
+	const thinks = item('added', { item: thought });
+	const unnumbered = event('response.output_text.delta', { delta: 'Hi' });
+	const sharing = { id: 'm' };
+	const share = (words: string) => [
+		item('added', { item: { ...message(), ...sharing } }),
+		event('response.output_text.delta', { delta: words, item_id: 'm' }),
+		item('done', { item: { ...message(words), ...sharing } }),
+	];
+	const shared = ['One', 'Two'].map((words) => ({ ...message(words), ...sharing }));
+	const callsOfOneId = [1, 2].map((n) => call(n, { id: 'fc' }));
+	const callsAtZero = [...begins, ...[CALL_2, CALL].map((one) => done(0, one))];
 
 	test.each<[string, Array<string | undefined>, object[]]>([
 		['the texts that came, nothing that is none', [hel, no, lo], [message('Hello')]],
@@ -147,15 +175,15 @@ describe('Where the final response is empty, its output is', () => {
 		['several parts, in the order of their index', parts, [message('A', 'Bb', 'C')]],
 		['many items', numbers.map((n) => delta(`${n}`, n)), sorted.map((n) => message(n))],
 		['many parts', numbers.map((n) => delta(`${n}`, 0, n)), [message(...sorted)]],
-		['items in the order of their index', mixed, [{ type: 'reasoning' }, message('Second'), call]],
+		['items in the order of their index', mixed, [{ type: 'reasoning' }, message('Second'), CALL]],
 		['a refusal, beside a text', [well, ...pieces], [refused]],
 		['a refusal with the index of a text, beside it', [well, refusedAt0], [refused]],
 		['a refusal from its last event, beside a text', [well, said], [refused]],
-		['a call of a function, its arguments joined', [begunCall, start, end], [call]],
-		['a call with the arguments of their last event', [begunCall, start, whole], [call]],
-		['a call as it is done', [begunCall, done(0, call)], [call]],
+		['a call of a function, its arguments joined', [begunCall, start, end], [CALL]],
+		['a call with the arguments of their last event', [begunCall, start, whole], [CALL]],
+		['a call as it is done', [begunCall, done(0, CALL)], [CALL]],
 		['a call whose item never came', [whole], [nameless]],
-		['a call of which nothing came', [argument('delta', { delta: '' })], [{ type: nameless.type }]],
+		['a call of which nothing came', [nothing], [{ type: nameless.type }]],
 		['an item that is only begun, filled by its text', [added(0, begun), hi], [filled]],
 		['an item that is only begun, though it has a part', [beganWithPart, hi], [filled]],
 		['an item as it is done', [added(0, message()), hi, done(0, full)], [full]],
@@ -163,14 +191,60 @@ describe('Where the final response is empty, its output is', () => {
 		['items of types that nobody knows', [done(0, hologram), hi1], [hologram, message('Hi')]],
 		['nothing of what is no item', [added(0, {}), done(1, null), hi2], [message('Hi')]],
 		['empty if nothing came', [], []],
+		// No item overwrites another: see also items-of-streams.test.ts.
+		['calls that all have the number 0', callsAtZero, [CALL, CALL_2]],
+		['arguments that name their call', [...begins, start, other, end], [CALL, CALL_2]],
+		['a text beside a thought', [thinks, unnumbered], [thought, message('Hi')]],
+		['items that share one ID', ['One', 'Two'].flatMap(share), shared],
+		[
+			'calls that share one ID',
+			callsOfOneId.map((one) => item('done', { item: one })),
+			callsOfOneId,
+		],
 	])('%s', async (_, events, output) => {
 		const { json } = await outcome([bytes(events.join('') + END)]);
 		expect(json.output).toEqual(output);
 	});
 
 	test('read by the simplified form like any other', async () => {
-		const { run } = streaming([bytes(delta('Hi') + done(1, call) + END)]);
-		const tool_calls = [{ id: 'c1', name: 'f', arguments: { a: 1 } }];
+		const { run } = streaming([bytes(delta('Hi') + done(1, CALL) + END)]);
+		const tool_calls = [{ id: 'call_1', name: 'look', arguments: { n: 1 } }];
 		expect(simplifyResponse(await run(), BODY)).toMatchObject({ text: 'Hi', tool_calls });
+	});
+});
+
+describe('What the final response does not carry, its events do', () => {
+	const hello = delta('Hello');
+	const LAST = done(1, CALL);
+	const three = [done(0, thought), LAST, done(2, message('Hi'))];
+	const B = done(1, message('B'));
+	const AB = [message('AB')];
+
+	test.each<[string, string[], unknown, object[]]>([
+		['a text', [hello], [message()], [message('Hello')]],
+		['a content', [hello], [{ ...message(), content: undefined }], [message('Hello')]],
+		['the end of a text', [hello], [message('Hel')], [message('Hello')]],
+		['the longer of two', [done(0, message('Hello'))], [message('Hi')], [message('Hello')]],
+		['arguments', [done(0, CALL)], [call(1, { arguments: '' })], [CALL]],
+		['an item between others', three, [thought, message('Hi')], [thought, CALL, message('Hi')]],
+		['the last item', [done(0, message('Hi')), LAST], [message('Hi')], [message('Hi'), CALL]],
+		['no text that it has in another item', [done(0, message('A')), B], AB, AB],
+		['no call that was only begun', [item('added', { item: CALL })], AB, AB],
+	])('%s', async (_, events, final, output) => {
+		const { json } = await outcome([bytes(events.join('') + completed({ output: final }))]);
+		expect(json.output).toEqual(output);
+	});
+
+	const WORD = message('word0 ');
+	test.each([
+		['claude, streamed: cut after the first word', [WORD]],
+		['claude, streamed: thinking', [{ type: 'reasoning' }, { type: 'message' }]],
+		['chat-only, streamed: thinking', [{ type: 'reasoning' }, { type: 'message' }]],
+	] as const)('as recorded: %s', async (name, output) => {
+		const { json } = await outcome([bytes(recorded[name])]);
+		expect(json).toMatchObject({ status: 'completed', output });
+		const [first] = json.output as Array<{ summary?: unknown }>;
+		const summary = [{ type: 'summary_text', text: 'let me think' }];
+		expect(first!.summary).toEqual(output.length > 1 ? summary : undefined);
 	});
 });
