@@ -25,21 +25,21 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/errors/from-reply': ['unit/api/{what-is-sent-again,what-a-body-says,cancel}'],
 	'nodes/shared/api/http/retry-after': ['unit/api/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/api/http/transport': ['unit/api/error-codes'],
-	'nodes/shared/api/http/parse-reply': ['unit/api/{whatever-arrives,what-a-body-says}'],
+	'nodes/shared/api/http/parse-reply': ['unit/api/{forms-of-answers,what-a-body-says}'],
 	'nodes/shared/api/responses/event-stream': ['unit/api/{stream-forms,streamed-response}'],
 	'nodes/shared/api/responses/response-stream': [
 		'unit/api/{streamed-response,stream-failures,limits-in-streams,stream-forms}',
 	],
 	'nodes/shared/api/responses/reply-reader': [
-		'unit/api/{streamed-response,stream-failures,whatever-arrives,limits-in-streams}',
+		'unit/api/{streamed-response,stream-failures,forms-of-answers,limits-in-streams}',
 		'unit/api/{ends-of-streams,stream-forms}',
 	],
 	'nodes/shared/api/responses/stream-errors': [
 		'unit/api/{stream-failures,streamed-response,ends-of-streams}',
 	],
 	'nodes/shared/api/responses/structured-output': ['unit/api/simplified-response'],
-	'nodes/shared/api/responses/json-answer': ['unit/api/json-of-models'],
-	'nodes/shared/api/responses/tool-arguments': ['unit/api/{json-of-models,items-of-streams}'],
+	'nodes/shared/api/responses/json-answer': ['unit/api/simplified-response'],
+	'nodes/shared/api/responses/tool-arguments': ['unit/api/{forms-of-answers,items-of-streams}'],
 	'nodes/shared/api/responses/response-accumulator': [
 		'unit/api/{streamed-response,ends-of-streams,stream-failures,stream-forms}',
 		'unit/api/{limits-in-streams,items-of-streams}',
@@ -51,12 +51,10 @@ export const FILES: Record<string, string[]> = {
 		'unit/api/{streamed-response,ends-of-streams,items-of-streams}',
 	],
 	'nodes/shared/api/responses/growing-text': ['unit/api/{streamed-response,items-of-streams}'],
-	'nodes/shared/api/responses/chat-completion': ['unit/api/whatever-arrives'],
-	'nodes/shared/api/responses/response-forms': [
-		'unit/api/{whatever-arrives,json-of-models,response-request}',
-	],
-	'nodes/shared/api/responses/check-response': ['unit/api/{response-request,whatever-arrives}'],
-	'nodes/shared/api/responses/answer-hints': ['unit/api/whatever-arrives'],
+	'nodes/shared/api/responses/chat-completion': ['unit/api/forms-of-answers'],
+	'nodes/shared/api/responses/response-forms': ['unit/api/{forms-of-answers,response-request}'],
+	'nodes/shared/api/responses/check-response': ['unit/api/{response-request,forms-of-answers}'],
+	'nodes/shared/api/responses/answer-hints': ['unit/api/forms-of-answers'],
 	'nodes/shared/api/errors/errors': [
 		'unit/api/{what-is-sent-again,what-a-body-says,cancel,task-wait,image-request,image-edit}',
 	],
