@@ -117,7 +117,6 @@ describe('Waiting ends in time', () => {
 		['before the task expires', thrice, 900, [3, 3], EXPIRED, KEPT],
 		['before it expires by the gateway’s clock', skewed, 900, [3], EXPIRED, /./],
 		['although it expires in the year 300,000', later(1e13), 900, [], LATE, FAR],
-		['although it never expires', later(1e300), 900, [], LATE, FAR],
 	])('%s, with what was seen last and an error to throw', async (...row) => {
 		const [, script, seconds, waits, says, advice] = row;
 		const { value, sent, time } = await succeed(script, waiting({ seconds }));
@@ -200,7 +199,6 @@ describe('A task that is not done in time', () => {
 		['whose begin makes no sense', 'today', {}, '.', GOES_ON],
 		['that begins in the future', START / 1000 + 60, {}, '.', GOES_ON],
 		['of 40 s', START / 1000 - 40, {}, ', 40 s after it was accepted.', GOES_ON],
-		['of 15 min', START / 1000 - 900, {}, ', 15 min after it was accepted.', GOES_ON],
 		['of almost an hour', HOUR_AGO + 1, {}, ', 60 min after it was accepted.', GOES_ON],
 		['of an hour', HOUR_AGO, {}, ', 60 min after it was accepted.', LOST],
 		['of 2 h', HOUR_AGO - 3600, {}, ', 2 h after it was accepted.', LOST],
