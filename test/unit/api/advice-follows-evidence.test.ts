@@ -25,7 +25,7 @@ const evidence = ([status, code, type, message]: Said, place: Place): Evidence =
 const advice = (said: Said, place: Place) =>
 	formatAdvice(adviseOn(evidence(said, place)).advice, ALL_OPTION_NAMES);
 
-/** What a provider refuses is in quoted-provider-errors.test.ts. */
+/** What a provider refuses is in refused-key.test.ts. */
 type OwnKind = Exclude<FindingKind, 'providerKey'>;
 
 /**

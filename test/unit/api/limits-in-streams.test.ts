@@ -4,7 +4,7 @@ import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { streamResponse } from '../../../nodes/shared/api/responses/response-stream';
 import type { Client } from '../../../nodes/shared/api/http/request';
 import type { OpenReply } from '../../../nodes/shared/api/http/transport';
-import { arrange, reply, type Arrangement } from './arrange';
+import { arrange, quotedError, reply, type Arrangement } from './arrange';
 import { added, BODY, bytes, completed, delta, event, message } from './recorded-streams';
 import recorded from './recorded-answers.json';
 
@@ -19,12 +19,9 @@ const failed = (code: string, response: object = {}) =>
 
 const data = (json: object) => `data: ${JSON.stringify(json)}\n\n`;
 
-const quoted = (code: string) =>
-	`litellm.APIError: OpenAIException - {"error":{"code":"${code}","message":"No"}}`;
-
 /** An error event of LiteLLM, whose message quotes its provider's error; its own code is a status. */
 const quoting = (status: number, code: string) =>
-	data({ error: { message: quoted(code), type: 'x', code: `${status}` } });
+	data(quotedError({ code, message: 'No' }, `${status}`));
 
 const NO = { code: 'rate_limit_exceeded', message: 'No' };
 const CHUNK = { object: 'chat.completion.chunk', choices: [], error: NO };

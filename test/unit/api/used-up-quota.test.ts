@@ -1,6 +1,6 @@
 import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
-import { arrange, fail, reply, sending, START, succeed } from './arrange';
+import { arrange, fail, quotedError, reply, sending, START, succeed } from './arrange';
 
 const KINDS: RequestKind[] = ['read', 'response', 'image'];
 
@@ -17,6 +17,7 @@ const QUOTAS: Array<[name: string, body: object]> = [
 	['insufficient_quota', USED_UP],
 	['API_KEY_QUOTA_EXHAUSTED', { code: 'API_KEY_QUOTA_EXHAUSTED', message: said.message }],
 	['USAGE_LIMIT_EXCEEDED', { code: 'USAGE_LIMIT_EXCEEDED', message: 'limit' }],
+	['insufficient_quota', quotedError(said, '429', 'throttling_error')],
 	['billing_hard_limit_reached', { error: { code: 'billing_hard_limit_reached', message: 'x' } }],
 ];
 

@@ -184,13 +184,3 @@ test('after an internal error (500) one more try may succeed: it sends the same'
 	const message = { method: 'POST', path: '/responses', body, timeoutMs: 1234 };
 	expect(sent).toEqual([START, START + 1000].map((at) => ({ ...message, at })));
 });
-
-test.each([[[503, 500, 503, 500]], [[500, 503, 429, 500]], [[500, 500]], [[503, 500, 500]]])(
-	'a second internal error is not forgiven: %j',
-	async (statuses) => {
-		const script = statuses.map((status) => reply(status));
-		const { error, sent } = await fail(script, sending('response'), { maxRetries: 9 });
-		expect(error.details.httpStatus).toBe(500);
-		expect(sent).toHaveLength(statuses.length);
-	},
-);
