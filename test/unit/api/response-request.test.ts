@@ -27,17 +27,23 @@ describe('a request for a response is refused before anything is sent', () => {
 	const STREAM = 'Remove "stream"';
 
 	test.each<[string, object[], field: string, problem: string, advice: string]>([
-		['no model', [{ input: 'x' }, { ...BODY, model: '' }], 'Model', 'is empty', 'exact ID'],
-		['a blank model', [{ ...BODY, model: '  ' }], 'Model', 'is empty', 'exact ID'],
+		['no model', [{ input: 'x' }, { ...BODY, model: ' ' }], 'Model', 'is empty', 'exact ID'],
 		['a model of another type', [{ ...BODY, model: {} }], 'Model', 'is not a text', 'exact ID'],
-		['no input', [{ model: 'm' }, { ...BODY, input: '' }], 'Prompt', 'is empty', 'answer to'],
-		['a blank input', [{ ...BODY, input: '\n ' }], 'Prompt', 'is empty', 'answer to'],
+		['no input', [{ model: 'm' }, { ...BODY, input: '\n ' }], 'Prompt', 'is empty', 'answer to'],
 		['an input of another type', [{ ...BODY, input: 5 }], 'Prompt', 'is not a text', 'answer to'],
 		['no input item', [{ ...BODY, input: [] }], 'Prompt', 'is', 'answer to'],
 		['messages', [{ ...BODY, messages: [] }], 'Extra Body', 'holds "messages"', 'Chat Compl'],
 		['messages alone', [{ model: 'm', messages: [] }], 'Extra Body', 'holds "messages"', '"input"'],
-		['stream: true', [{ ...BODY, stream: true }], 'Extra Body', 'asks to stream', STREAM],
-		['stream: "no"', [{ ...BODY, stream: 'no' }], 'Extra Body', 'asks to stream', STREAM],
+		[
+			'stream',
+			[
+				{ ...BODY, stream: true },
+				{ ...BODY, stream: 'no' },
+			],
+			'Extra Body',
+			'asks to stream',
+			STREAM,
+		],
 	])('%s', (_, bodies, field, problem, advice) => {
 		for (const body of bodies as Array<Record<string, unknown>>) {
 			const error = refusalOf(() => checkResponseRequest(body));
@@ -88,8 +94,9 @@ describe('a response', () => {
 		['failed with an empty reason', 'failed', { message: '' }, `failed: ${NO_REASON}`],
 		['failed for a reason that is none', 'failed', { message: {} }, `failed: ${NO_REASON}`],
 		['cancelled', 'cancelled', undefined, `was cancelled: ${NO_REASON}`],
+		['canceled', 'canceled', null, `was cancelled: ${NO_REASON}`],
 	])('that %s is an error', async (_, status, said, says) => {
-		const body = { ...OK, status, error: said && { ...said, code: 'C' }, output: [] };
+		const body = { ...OK, status, error: said && { ...said, code: 'C' }, output: undefined };
 		const { error } = await fail([reply(200, body, { 'x-request-id': 'req_1' })], creating);
 		expect(error).toBeInstanceOf(InvalidResponseError);
 		const told = said ? says.replace(':', ' (C):') : says;

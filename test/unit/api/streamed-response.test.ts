@@ -1,6 +1,8 @@
 import recorded from './recorded-answers.json';
-import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
+import { InvalidResponseError, StreamError } from '../../../nodes/shared/api/errors/errors';
+import { getIncompleteReason } from '../../../nodes/shared/api/responses/incomplete';
 import { simplifyResponse } from '../../../nodes/shared/api/responses/response-output';
+import { fault } from './arrange';
 import {
 	added,
 	BODY,
@@ -69,9 +71,75 @@ describe('The text of a streamed response', () => {
 	});
 });
 
-describe('The final response', () => {
-	const created = (response: object) => event('response.created', { response });
+const thought = { type: 'reasoning', summary: [] };
+const CALLED = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' };
+const created = (response: object) => event('response.created', { response });
+const BEGUN = created({ id: 'r1', status: 'in_progress' });
+const DONE = 'data: [DONE]\n\n';
+const end = (type: string, response: object = { id: 'r1', status: 'in_progress' }) =>
+	event(`response.${type}`, { response });
 
+describe('A stream ends', () => {
+	test.each<[string, string, string]>([
+		['by response.done', end('done'), 'completed'],
+		['by response.done that is incomplete', end('done', { status: 'incomplete' }), 'incomplete'],
+		['by response.completed in progress', end('completed'), 'completed'],
+		['by response.incomplete in progress', end('incomplete'), 'incomplete'],
+		['by response.incomplete without a status', end('incomplete', { id: 'r1' }), 'incomplete'],
+	])('%s', async (_, ending, status) => {
+		const { run } = streaming([bytes(BEGUN + delta('Hi') + ending)]);
+		const { json } = await run();
+		expect(json).toMatchObject({ id: 'r1', status, output: [message('Hi')] });
+	});
+
+	test.each<[string, string]>([
+		['response.cancelled', end('cancelled')],
+		['response.canceled', end('canceled', { status: 'completed' })],
+		['response.done that was canceled', end('done', { status: 'canceled' })],
+	])('by %s: an error with the text so far', async (_, ending) => {
+		const error = await streaming([bytes(BEGUN + delta('Hi') + ending)]).failure();
+		expect(error).toBeInstanceOf(InvalidResponseError);
+		expect(error.message).toMatch(/^The model’s response was cancelled/);
+		expect(error.details).toMatchObject({ charged: true, retryable: false, partialText: 'Hi' });
+	});
+
+	const whole = [BEGUN, added(0, message()), delta('Hi'), done(0, message('Hi'))].join('');
+
+	test.each<[string, string, string?]>([
+		['[DONE] after everything that was begun', whole + DONE],
+		['its end', whole],
+		['[DONE] after a text and a call', whole + done(1, CALLED) + DONE],
+		['[DONE] without an ID', done(0, message('Hi')) + DONE, ''],
+	])('in order by %s: an incomplete answer', async (_, stream, id = 'r1') => {
+		const { response } = await streaming([bytes(stream)]).run();
+		expect(response).toMatchObject({ id, status: 'incomplete' });
+		expect(response.output[0]).toEqual(message('Hi'));
+		expect(getIncompleteReason(response)).toMatch(/^The gateway’s stream ended without saying/);
+	});
+
+	const lost = async function* (text: string) {
+		yield bytes(text);
+		await Promise.reject(fault('lost'));
+	};
+
+	const HI = { text: 'Hi', output: [message('Hi')] };
+
+	test.each<[string, Parameters<typeof streaming>[0], object]>([
+		['is lost after a message', lost(whole), HI],
+		['is lost after a message without deltas', lost(done(0, message('Hi'))), HI],
+		['ends while a call is open', [bytes(whole + added(1, CALLED) + DONE)], HI],
+		['ends after a call', [bytes(done(0, CALLED) + DONE)], { output: [CALLED] }],
+		['ends after a thought', [bytes(done(0, thought) + DONE)], { output: [thought] }],
+		['says that it failed', [bytes(whole + event('error', { code: 'C' }))], HI],
+	])('too early if it %s: the error has what is finished', async (_, chunks, expected) => {
+		const error = await streaming(chunks).failure();
+		expect(error).toBeInstanceOf(StreamError);
+		const { partialText: text, partialOutput: output } = error.details;
+		expect({ text, output }).toEqual({ text: undefined, output: undefined, ...expected });
+	});
+});
+
+describe('The final response', () => {
 	test('wins over what came on the way, where it says as much', async () => {
 		const final = { id: 'r2', status: 'completed', model: 'text-2' };
 		const response = { ...final, output: [message('The final text')], unknown: { kept: true } };
@@ -89,13 +157,6 @@ describe('The final response', () => {
 		const end = event('response.completed', {});
 		const { json } = await outcome([bytes(before + later + delta('Hi') + end)]);
 		expect(json).toEqual({ ...progress, status: 'completed', output: [message('Hi')] });
-	});
-
-	test('is incomplete where its event says so', async () => {
-		const response = { id: 'r1', incomplete_details: { reason: 'max_output_tokens' } };
-		const end = event('response.incomplete', { response });
-		const { json } = await outcome([bytes(delta('Hi') + end)]);
-		expect(json).toEqual({ ...response, status: 'incomplete', output: [message('Hi')] });
 	});
 
 	const FAILED = completed({ status: 'failed', error: { message: 'broke', code: 'C' } });
@@ -116,7 +177,6 @@ const call = (n: number, more: object = {}) => ({
 const item = (kind: string, fields: object) => event(`response.output_item.${kind}`, fields);
 const argument = (kind: string, fields: object) =>
 	event(`response.function_call_arguments.${kind}`, fields);
-const thought = { type: 'reasoning', summary: [] };
 const [CALL, CALL_2] = [call(1), call(2)];
 
 describe('Where the final response is empty, its output is', () => {
