@@ -147,12 +147,12 @@ describe('an answer', () => {
 		const { calls, items, finishReason } = answer([
 			call({ id: 'fc_1', call_id: 'call_1', arguments: '{"city": "Bergen"}' }),
 			call({ id: 'fc_2', arguments: { city: 'Oslo' } }),
-			...['', undefined, 'null', '""', ' ', '" "'].map((given) => call({ arguments: given })),
+			...['', undefined, 'null'].map((given) => call({ arguments: given })),
 		]);
 		expect(calls.map(({ toolCallId, input }) => [toolCallId, input])).toEqual([
 			['call_1', '{"city":"Bergen"}'],
 			['fc_2', '{"city":"Oslo"}'],
-			...[2, 3, 4, 5, 6, 7].map((n) => [`call_${n}`, '{}']),
+			...[2, 3, 4].map((n) => [`call_${n}`, '{}']),
 		]);
 		expect(calls[0]).toMatchObject({ type: 'tool-call', toolName: 'weather' });
 		expect([items, finishReason]).toEqual([[], 'tool-calls']);

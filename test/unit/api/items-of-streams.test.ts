@@ -10,26 +10,16 @@ type Fields = Record<string, unknown>;
 
 const item = (kind: string, fields: object) => event(`response.output_item.${kind}`, fields);
 /** How a gateway tells items apart, and what it leaves out. */
-interface Manner {
-	numbers: 'right' | 'zero' | 'none';
-	ids: 'kept' | 'changing' | 'none';
-	/** Whether the events of items come mixed. */
-	mixed: boolean;
-	added: boolean;
-	/** Whether the arguments stand whole in `added`, and again in the deltas. */
-	wholeInAdded: boolean;
-	/** What the ends of texts and items say. */
-	ends: 'all' | 'nothing' | 'no content';
-	final: 'all' | 'nothing' | 'no output' | 'no content';
-}
-
-const manner: fc.Arbitrary<Manner> = fc
+const manner = fc
 	.record({
 		numbers: fc.constantFrom('right', 'zero', 'none'),
 		ids: fc.constantFrom('kept', 'changing', 'none'),
+		/** Whether the events of items come mixed. */
 		mixed: fc.boolean(),
 		added: fc.boolean(),
+		/** Whether the arguments stand whole in `added`, and again in the deltas. */
 		wholeInAdded: fc.boolean(),
+		/** What the ends of texts and items say. */
 		ends: fc.constantFrom('all', 'nothing', 'no content'),
 		final: fc.constantFrom('all', 'nothing', 'no output', 'no content'),
 	} as const)
@@ -39,6 +29,7 @@ const manner: fc.Arbitrary<Manner> = fc
 		mixed: given.mixed && (given.numbers === 'right' || given.ids === 'kept'),
 		added: given.added || given.ids === 'changing',
 	}));
+type Manner = typeof manner extends fc.Arbitrary<infer M> ? M : never;
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const part = fc.oneof(
@@ -46,11 +37,9 @@ const part = fc.oneof(
 	words.map((said) => ({ type: 'refusal', refusal: said })),
 );
 const anyItem: fc.Arbitrary<Fields> = fc.oneof(
-	fc.array(part, { minLength: 1, maxLength: 3 }).map((content) => ({
-		type: 'message',
-		role: 'assistant',
-		content,
-	})),
+	fc
+		.array(part, { minLength: 1, maxLength: 3 })
+		.map((content) => ({ type: 'message', role: 'assistant', content })),
 	fc.array(words, { maxLength: 2 }).map((texts) => ({
 		type: 'reasoning',
 		summary: texts.map((said) => ({ type: 'summary_text', text: said })),
@@ -112,16 +101,12 @@ function eventsOf(given: Fields, index: number, how: Manner, size: number): stri
 			});
 	return [
 		...(how.added ? [item('added', { ...number, item: withId(begun) })] : []),
-		...texts.flatMap(({ name, field, said, at }) => [
-			...cut(said, size).map((delta) =>
-				event(`response.${name}.delta`, { ...place(), ...at, delta }),
-			),
-			event(`response.${name}.done`, {
-				...place(),
-				...at,
-				...(how.ends !== 'no content' && { [field]: how.ends === 'all' ? said : '' }),
-			}),
-		]),
+		...texts.flatMap(({ name, field, said, at }) => {
+			const of = (kind: string, more: object | false) =>
+				event(`response.${name}.${kind}`, { ...place(), ...at, ...more });
+			const end = how.ends !== 'no content' && { [field]: how.ends === 'all' ? said : '' };
+			return [...cut(said, size).map((delta) => of('delta', { delta })), of('done', end)];
+		}),
 		item('done', { ...number, item: withId(lessened(given, how.ends)) }),
 	];
 }

@@ -174,14 +174,9 @@ describe('JSON that was asked for by a schema', () => {
 	const reference = { $defs: { any: {} }, $ref: '#/$defs/any', type: 'string' };
 
 	test.each<[string, object, unknown]>([
-		['an object', { type: 'object' }, { a: 1 }],
 		['an object with what is required', { type: 'object', required: ['a'] }, { a: null }],
 		['a list', { type: 'array' }, []],
-		['a text', { type: 'string' }, 'x'],
-		['a number', { type: 'number' }, 1.5],
 		['a whole number', { type: 'integer' }, 3],
-		['a truth value', { type: 'boolean' }, false],
-		['null', { type: 'null' }, null],
 		['one of several types', { type: ['object', 'null'] }, null],
 		['anything, by a schema without type', {}, [1]],
 		['anything, by a schema that can’t be used', { $ref: '#/$defs/x' }, [1]],
@@ -207,7 +202,6 @@ describe('JSON that was asked for by a schema', () => {
 	test.each<[object | undefined, unknown, string]>([
 		[undefined, [], wrong('array', '"object"')],
 		[{ type: 'object' }, [], wrong('array', '"object"')],
-		[{ type: 'integer' }, 1.5, wrong('number', '"integer"')],
 		[{ type: ['object', 'null'] }, 'x', wrong('string', '"object", "null"')],
 		[reference, 1, wrong('number', '"string"')],
 		[{ exclusiveMinimum: 3 }, 3, ' (3 is less than 3)'],
