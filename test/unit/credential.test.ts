@@ -80,40 +80,38 @@ describe('the key goes to the gateway', () => {
 	});
 });
 
-describe('the key goes nowhere else', () => {
-	const urls = (...all: string[]): Options[] => all.map((url) => ({ url }));
-	const bases = (...all: string[]): Options[] => all.map((baseURL) => ({ baseURL, url: '/x' }));
+const urls = (...all: string[]): Options[] => all.map((url) => ({ url }));
+const bases = (...all: string[]): Options[] => all.map((baseURL) => ({ baseURL, url: '/x' }));
 
-	test.each<[string, Options[]]>([
-		['another host', urls(`${EVIL}/v1/models`, `${ORIGIN}.evil.example/`)],
-		['a host below the gateway’s', urls('https://x.gw.example:8443/')],
-		['no scheme, slashes', urls('//evil.example/v1', '////evil.example/v1')],
-		['backslashes', urls('\\\\evil.example\\v1', '/\\evil.example/v1', '\\/evil.example/v1')],
-		['backslashes behind the scheme', urls('https:\\\\evil.example/v1')],
-		['the gateway as a user', urls(`${ORIGIN}@evil.example`, 'https://gw.example:x@b.ex:8443')],
-		['the gateway before a backslash', urls('https://evil.example\\@gw.example:8443/v1')],
-		['another port', urls('https://gw.example/ai/v1/models', 'https://gw.example:8444/ai/v1')],
-		['http in place of https', urls('http://gw.example:8443/ai/v1/models')],
-		['another scheme', urls('ftp://gw.example:8443/ai/v1/models', 'file:///etc/passwd')],
-		['an address that is none', urls('https://[')],
-		['another host, in uri', [{ uri: EVIL }, { uri: '//evil.example' }, { uri: new URL(EVIL) }]],
-		['another baseURL', bases(EVIL, `${ORIGIN}@evil.example`, 'evil.example')],
-		['another baseURL, a url without a slash', [{ baseURL: EVIL, url: 'x' }]],
-	])('%s', async (_, all) => {
-		for (const options of all) {
-			const error = await refusal(options);
-			expect(error.message).toBe('URL is not an address of the gateway in the credential');
-			expect(error.details.advice).toContain(`${ORIGIN} only`);
-			expect(error).toMatchObject({ description: error.details.advice });
-		}
-	});
+test.each<[string, Options[]]>([
+	['another host', urls(`${EVIL}/v1/models`, `${ORIGIN}.evil.example/`)],
+	['a host below the gateway’s', urls('https://x.gw.example:8443/')],
+	['no scheme, slashes', urls('//evil.example/v1', '////evil.example/v1')],
+	['backslashes', urls('\\\\evil.example\\v1', '/\\evil.example/v1', '\\/evil.example/v1')],
+	['backslashes behind the scheme', urls('https:\\\\evil.example/v1')],
+	['the gateway as a user', urls(`${ORIGIN}@evil.example`, 'https://gw.example:x@b.ex:8443')],
+	['the gateway before a backslash', urls('https://evil.example\\@gw.example:8443/v1')],
+	['another port', urls('https://gw.example/ai/v1/models', 'https://gw.example:8444/ai/v1')],
+	['http in place of https', urls('http://gw.example:8443/ai/v1/models')],
+	['another scheme', urls('ftp://gw.example:8443/ai/v1/models', 'file:///etc/passwd')],
+	['an address that is none', urls('https://[')],
+	['another host, in uri', [{ uri: EVIL }, { uri: '//evil.example' }, { uri: new URL(EVIL) }]],
+	['another baseURL', bases(EVIL, `${ORIGIN}@evil.example`, 'evil.example')],
+	['another baseURL, a url without a slash', [{ baseURL: EVIL, url: 'x' }]],
+])('the key goes nowhere else: %s', async (_, all) => {
+	for (const options of all) {
+		const error = await refusal(options);
+		expect(error.message).toBe('URL is not an address of the gateway in the credential');
+		expect(error.details.advice).toContain(`${ORIGIN} only`);
+		expect(error).toMatchObject({ description: error.details.advice });
+	}
+});
 
-	test('white space in front of another host: it is a path of the gateway or refused', async () => {
-		for (const url of [` ${EVIL}`, `\t${EVIL}`, '\n//evil.example']) {
-			const sent = await authenticate({ url }).catch(() => ({ url: ORIGIN }));
-			expect(new URL(sent.url).origin).toBe(ORIGIN);
-		}
-	});
+test('the key goes nowhere else: white space in front of another host: it is a path of the gateway or refused', async () => {
+	for (const url of [` ${EVIL}`, `\t${EVIL}`, '\n//evil.example']) {
+		const sent = await authenticate({ url }).catch(() => ({ url: ORIGIN }));
+		expect(new URL(sent.url).origin).toBe(ORIGIN);
+	}
 });
 
 describe('what is sent', () => {
@@ -172,15 +170,13 @@ test.each([
 	expect(error.message).toContain(`. ${error.details.advice}`);
 });
 
-describe('the credential’s form', () => {
-	test('has the names that workflows save, hides the key, and is tested by the list of models', () => {
-		const { name, displayName, properties, test } = credential;
-		expect([name, displayName]).toEqual(['modelAccessApi', 'Model Access API']);
-		expect(properties).toMatchObject([
-			{ name: 'apiKey', typeOptions: { password: true }, default: '', required: true },
-			{ name: 'baseUrl', placeholder: 'https://api.example.com/v1' },
-			{ name: 'allowPrivateHttp', type: 'boolean', default: false },
-		]);
-		expect(test.request).toEqual({ baseURL: '={{ $credentials.baseUrl }}', url: '/models' });
-	});
+test('the credential’s form: has the names that workflows save, hides the key, and is tested by the list of models', () => {
+	const { name, displayName, properties, test } = credential;
+	expect([name, displayName]).toEqual(['modelAccessApi', 'Model Access API']);
+	expect(properties).toMatchObject([
+		{ name: 'apiKey', typeOptions: { password: true }, default: '', required: true },
+		{ name: 'baseUrl', placeholder: 'https://api.example.com/v1' },
+		{ name: 'allowPrivateHttp', type: 'boolean', default: false },
+	]);
+	expect(test.request).toEqual({ baseURL: '={{ $credentials.baseUrl }}', url: '/models' });
 });

@@ -22,31 +22,28 @@ test.each([K, 'xbearer', 'bearer_abc', 'x'.repeat(4096), SIGNS])(
 	},
 );
 
-describe('what could not be sent is refused by the name of its fault, without the key', () => {
-	const BREAK = 'contains a line break or another control character';
-	const [SPACE, QUOTE] = ['contains a space', 'contains a quote'];
-	const NO_ASCII = 'contains a character that is not ASCII';
-	const S = 'sk-secret123';
+const BREAK = 'contains a line break or another control character';
+const [SPACE, QUOTE] = ['contains a space', 'contains a quote'];
+const NO_ASCII = 'contains a character that is not ASCII';
+const S = 'sk-secret123';
 
-	test.each<[string, string[], string]>([
-		['nothing', ['', ' \n ', '""'], 'is empty'],
-		['Bearer alone', ['Bearer', 'Bearer   '], 'is empty'],
-		['a whole file', ['x'.repeat(4097)], 'is longer than 4096 characters'],
-		['white space inside', ['sk-bearer 123', 'sk-secret\t123', 'sk-secret\u00a0123'], SPACE],
-		['invisible white space', ['sk-secret\u200b123', 'sk-secret\ufeff123'], SPACE],
-		[
-			'the header’s name, Bearer twice',
-			[`Authorization: Bearer ${S}`, `Bearer Bearer ${S}`],
-			SPACE,
-		],
-		['two keys', [`${S}\nsk-secret456`, `${S}\r\nX-Evil: 1`, 'sk-secret\r123'], BREAK],
-		['a control character', ['sk-secret\u0000123', `${S}\u007f`], BREAK],
-		['a quote in front', ['"', `"${S}`, `'${S}`, `\`${S}`, `“${S}`, `‘${S}`, `„${S}“`], QUOTE],
-		['a quote behind or inside', [`${S}'`, 'sk-"secret"123', 'sk«secret»123'], QUOTE],
-		['quotes that do not match', [`"${S}'`, `"'${S}'"`], QUOTE],
-		['letters of other scripts', ['sk-secretä123', 'sk-sесret123'], NO_ASCII],
-		['a key that is shortened or hidden', ['sk-secret…123', '••••••••'], NO_ASCII],
-	])('%s', (_, refused, problem) => {
+test.each<[string, string[], string]>([
+	['nothing', ['', ' \n ', '""'], 'is empty'],
+	['Bearer alone', ['Bearer', 'Bearer   '], 'is empty'],
+	['a whole file', ['x'.repeat(4097)], 'is longer than 4096 characters'],
+	['white space inside', ['sk-bearer 123', 'sk-secret\t123', 'sk-secret\u00a0123'], SPACE],
+	['invisible white space', ['sk-secret\u200b123', 'sk-secret\ufeff123'], SPACE],
+	['the header’s name, Bearer twice', [`Authorization: Bearer ${S}`, `Bearer Bearer ${S}`], SPACE],
+	['two keys', [`${S}\nsk-secret456`, `${S}\r\nX-Evil: 1`, 'sk-secret\r123'], BREAK],
+	['a control character', ['sk-secret\u0000123', `${S}\u007f`], BREAK],
+	['a quote in front', ['"', `"${S}`, `'${S}`, `\`${S}`, `“${S}`, `‘${S}`, `„${S}“`], QUOTE],
+	['a quote behind or inside', [`${S}'`, 'sk-"secret"123', 'sk«secret»123'], QUOTE],
+	['quotes that do not match', [`"${S}'`, `"'${S}'"`], QUOTE],
+	['letters of other scripts', ['sk-secretä123', 'sk-sесret123'], NO_ASCII],
+	['a key that is shortened or hidden', ['sk-secret…123', '••••••••'], NO_ASCII],
+])(
+	'what could not be sent is refused by the name of its fault, without the key: %s',
+	(_, refused, problem) => {
 		for (const pasted of refused) {
 			const error = refusalOf(() => normalizeApiKey(pasted));
 			expect(error).toBeInstanceOf(ValidationError);
@@ -57,8 +54,8 @@ describe('what could not be sent is refused by the name of its fault, without th
 				expect(shown(error)).not.toContain(piece);
 			}
 		}
-	});
-});
+	},
+);
 
 describe('a key that somebody echoes is taken out', () => {
 	const redact = keyRedactor(KEY);

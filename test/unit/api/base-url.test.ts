@@ -6,50 +6,48 @@ import { refusalOf } from './arrange';
 const HOST = 'https://api.example.com';
 const V1 = `${HOST}/v1`;
 
-describe('the base URL is forgiving in form', () => {
-	const AI = 'https://example.com/ai';
-	const LOOPBACK = 'http://[::1]';
-	const LONGEST = `${HOST}/`.padEnd(2048, 'a');
+const AI = 'https://example.com/ai';
+const LOOPBACK = 'http://[::1]';
+const LONGEST = `${HOST}/`.padEnd(2048, 'a');
 
-	test.each<[string, typed: string[], base: string]>([
-		['white space around, or none', [` ${V1} \t`, `${V1}\r\n`, V1], V1],
-		['slashes at the end', [`${V1}/`, `${V1}///`], V1],
-		['doubled slashes', [`${HOST}//v1`], V1],
-		['no /v1', [HOST, `${HOST}/`], V1],
-		['a doubled or trebled /v1', [`${V1}/v1`, `${V1}/v1//v1/`], V1],
-		['no scheme, or two', ['api.example.com/v1', 'api.example.com', `https://${V1}`], V1],
-		['upper case', ['HTTPS://API.Example.COM/V1'], V1],
-		['the scheme’s own port', ['https://api.example.com:443/v1'], V1],
-		['a port', ['api.example.com:8443', `${HOST}:8443/v1`], `${HOST}:8443/v1`],
-		['localhost', ['localhost:3000/v1', 'LOCALHOST:3000'], 'https://localhost:3000/v1'],
-		['a prefix', [`${AI}/gateway/v1`], `${AI}/gateway/v1`],
-		['a prefix without /v1 or with two', [AI, `${AI}/v1/v1`], `${AI}/v1`],
-		['a prefix in mixed case', ['https://x.example/Ai/v1'], 'https://x.example/Ai/v1'],
-		['a prefix that looks like v1', [`${HOST}/v10`], `${HOST}/v10/v1`],
-		['digits in the path', [`${HOST}/v1x/xv1`], `${HOST}/v1x/xv1/v1`],
-		['an endpoint', [`${V1}/models`, `${V1}/responses/`, `${V1}/embeddings`], V1],
-		['an endpoint of several words', [`${V1}/images/tasks/t1`, `${V1}/chat/completions`], V1],
-		['an endpoint without /v1', [`${HOST}/models`, `${HOST}/Models`, `${HOST}/messages`], V1],
-		['an endpoint of two, without /v1', [`${HOST}/chat/x`, `${HOST}/images/x`], V1],
-		['an endpoint behind two', ['api.example.com/v1/v1/models', `${HOST}/completions`], V1],
-		['an endpoint behind a prefix', [`${AI}/v1/responses`, `${AI}/responses`], `${AI}/v1`],
-		['an endpoint’s name in the path', [`${HOST}/mymodels/modelsx`], `${HOST}/mymodels/modelsx/v1`],
-		['an address in numbers', ['https://10.20.30.40:8443'], 'https://10.20.30.40:8443/v1'],
-		['an address in numbers, a dot behind', ['https://10.20.30.40.'], 'https://10.20.30.40/v1'],
-		['a name of numbers', ['https://1.2.3.4.ex', 'https://1.2.3.4.EX'], 'https://1.2.3.4.ex/v1'],
-		['http on localhost', ['http://localhost:3000'], 'http://localhost:3000/v1'],
-		['http on a name below localhost', ['http://gw.localhost'], 'http://gw.localhost/v1'],
-		['http on 127.0.0.1', ['http://127.0.0.1:8080/v1'], 'http://127.0.0.1:8080/v1'],
-		['http on all of 127/8', ['http://127.8.19.100/v1'], 'http://127.8.19.100/v1'],
-		['http on IPv6 loopback', [`${LOOPBACK}/v1`, 'http://[0:0:0:0:0:0:0:1]'], `${LOOPBACK}/v1`],
-		['IPv6 without a scheme', ['[::1]:8080'], 'https://[::1]:8080/v1'],
-		['Unicode', ['https://bücher.example'], 'https://xn--bcher-kva.example/v1'],
-		['dots in the path', [`${HOST}/x/../v1/.`], V1],
-		['the longest address', [LONGEST], `${LONGEST}/v1`],
-		['an at sign in the path', [`${HOST}/@me/v1`], `${HOST}/@me/v1`],
-	])('%s', (_, typed, base) => {
-		for (const text of typed) expect([text, normalizeBaseUrl(text)]).toEqual([text, base]);
-	});
+test.each<[string, typed: string[], base: string]>([
+	['white space around, or none', [` ${V1} \t`, `${V1}\r\n`, V1], V1],
+	['slashes at the end', [`${V1}/`, `${V1}///`], V1],
+	['doubled slashes', [`${HOST}//v1`], V1],
+	['no /v1', [HOST, `${HOST}/`], V1],
+	['a doubled or trebled /v1', [`${V1}/v1`, `${V1}/v1//v1/`], V1],
+	['no scheme, or two', ['api.example.com/v1', 'api.example.com', `https://${V1}`], V1],
+	['upper case', ['HTTPS://API.Example.COM/V1'], V1],
+	['the scheme’s own port', ['https://api.example.com:443/v1'], V1],
+	['a port', ['api.example.com:8443', `${HOST}:8443/v1`], `${HOST}:8443/v1`],
+	['localhost', ['localhost:3000/v1', 'LOCALHOST:3000'], 'https://localhost:3000/v1'],
+	['a prefix', [`${AI}/gateway/v1`], `${AI}/gateway/v1`],
+	['a prefix without /v1 or with two', [AI, `${AI}/v1/v1`], `${AI}/v1`],
+	['a prefix in mixed case', ['https://x.example/Ai/v1'], 'https://x.example/Ai/v1'],
+	['a prefix that looks like v1', [`${HOST}/v10`], `${HOST}/v10/v1`],
+	['digits in the path', [`${HOST}/v1x/xv1`], `${HOST}/v1x/xv1/v1`],
+	['an endpoint', [`${V1}/models`, `${V1}/responses/`, `${V1}/embeddings`], V1],
+	['an endpoint of several words', [`${V1}/images/tasks/t1`, `${V1}/chat/completions`], V1],
+	['an endpoint without /v1', [`${HOST}/models`, `${HOST}/Models`, `${HOST}/messages`], V1],
+	['an endpoint of two, without /v1', [`${HOST}/chat/x`, `${HOST}/images/x`], V1],
+	['an endpoint behind two', ['api.example.com/v1/v1/models', `${HOST}/completions`], V1],
+	['an endpoint behind a prefix', [`${AI}/v1/responses`, `${AI}/responses`], `${AI}/v1`],
+	['an endpoint’s name in the path', [`${HOST}/mymodels/modelsx`], `${HOST}/mymodels/modelsx/v1`],
+	['an address in numbers', ['https://10.20.30.40:8443'], 'https://10.20.30.40:8443/v1'],
+	['an address in numbers, a dot behind', ['https://10.20.30.40.'], 'https://10.20.30.40/v1'],
+	['a name of numbers', ['https://1.2.3.4.ex', 'https://1.2.3.4.EX'], 'https://1.2.3.4.ex/v1'],
+	['http on localhost', ['http://localhost:3000'], 'http://localhost:3000/v1'],
+	['http on a name below localhost', ['http://gw.localhost'], 'http://gw.localhost/v1'],
+	['http on 127.0.0.1', ['http://127.0.0.1:8080/v1'], 'http://127.0.0.1:8080/v1'],
+	['http on all of 127/8', ['http://127.8.19.100/v1'], 'http://127.8.19.100/v1'],
+	['http on IPv6 loopback', [`${LOOPBACK}/v1`, 'http://[0:0:0:0:0:0:0:1]'], `${LOOPBACK}/v1`],
+	['IPv6 without a scheme', ['[::1]:8080'], 'https://[::1]:8080/v1'],
+	['Unicode', ['https://bücher.example'], 'https://xn--bcher-kva.example/v1'],
+	['dots in the path', [`${HOST}/x/../v1/.`], V1],
+	['the longest address', [LONGEST], `${LONGEST}/v1`],
+	['an at sign in the path', [`${HOST}/@me/v1`], `${HOST}/@me/v1`],
+])('the base URL is forgiving in form: %s', (_, typed, base) => {
+	for (const text of typed) expect([text, normalizeBaseUrl(text)]).toEqual([text, base]);
 });
 
 describe('the base URL is strict in what could send the key to the wrong place', () => {

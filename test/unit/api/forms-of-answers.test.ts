@@ -351,29 +351,30 @@ test.each<[string, object, string[]]>([
 	if (keys[0] === 'empty answer') expect(hints[0]!.message).toMatch(EMPTY);
 });
 
-describe('An error in place of an answer is told', () => {
-	test.each<[string, string]>([
-		['a text', 'event: error\ndata: It died\n\n'],
-		['success: false', data({ success: false, message: 'It died' })],
-		['a detail', data({ detail: 'It died' })],
-	])('by %s in a stream, after a text: in doubt, and with the text', async (_what, end) => {
+test.each<[string, string]>([
+	['a text', 'event: error\ndata: It died\n\n'],
+	['success: false', data({ success: false, message: 'It died' })],
+	['a detail', data({ detail: 'It died' })],
+])(
+	'An error in place of an answer is told by %s in a stream, after a text: in doubt, and with the text',
+	async (_what, end) => {
 		const error = await streaming([bytes(delta('Hi') + end)]).failure();
 		expect(error.message).toBe('The model’s response failed: It died');
 		expect(error.details).toMatchObject({ charged: true, partialText: 'Hi', retryable: false });
-	});
+	},
+);
 
-	const DIED = { message: 'It died' };
-	const choice = { message: { content: 'Hi' }, finish_reason: 'error', error: DIED };
+const DIED = { message: 'It died' };
+const choice = { message: { content: 'Hi' }, finish_reason: 'error', error: DIED };
 
-	test.each<[string, object]>([
-		['of a status in capitals', { ...OK, status: 'FAILED', error: DIED }],
-		['of a choice', { choices: [choice] }],
-	])('%s, with the text', async (_what, body) => {
-		const { error } = await fail([reply(200, body)], creating);
-		expect(error).toBeInstanceOf(InvalidResponseError);
-		expect(error.message).toMatch(/^The model’s response failed.*: It died$/);
-		expect(error.details).toMatchObject({ charged: true, partialText: 'Hi' });
-	});
+test.each<[string, object]>([
+	['of a status in capitals', { ...OK, status: 'FAILED', error: DIED }],
+	['of a choice', { choices: [choice] }],
+])('An error in place of an answer is told %s, with the text', async (_what, body) => {
+	const { error } = await fail([reply(200, body)], creating);
+	expect(error).toBeInstanceOf(InvalidResponseError);
+	expect(error.message).toMatch(/^The model’s response failed.*: It died$/);
+	expect(error.details).toMatchObject({ charged: true, partialText: 'Hi' });
 });
 
 test('a text that is no JSON stays in the error: a model may have written it', async () => {

@@ -66,31 +66,29 @@ async function fail(...given: Parameters<typeof start>) {
 	return { ...started, error };
 }
 
-describe('An image is fetched', () => {
-	test('whole, into the storage, named and typed by its bytes', async () => {
-		const octets = ok([IMAGE], { ...of('application/octet-stream'), ...sized(1000) });
-		const { got, storage, time } = await download([octets]);
-		const name = { name: 'fox.png', mimeType: 'image/png' };
-		expect(got).toEqual({ file: { ...name, bytes: IMAGE }, ...name, size: 1000 });
-		expect(storage.saved).toEqual([got.file]);
-		expect(storage.opened).toEqual([{ url: SIGNED_URL, at: START }]);
-		// It is no longer watched.
-		const waits = time.waits.length;
-		await time.advance(3_600_000);
-		expect(time.waits).toHaveLength(waits);
-	});
+test('An image is fetched whole, into the storage, named and typed by its bytes', async () => {
+	const octets = ok([IMAGE], { ...of('application/octet-stream'), ...sized(1000) });
+	const { got, storage, time } = await download([octets]);
+	const name = { name: 'fox.png', mimeType: 'image/png' };
+	expect(got).toEqual({ file: { ...name, bytes: IMAGE }, ...name, size: 1000 });
+	expect(storage.saved).toEqual([got.file]);
+	expect(storage.opened).toEqual([{ url: SIGNED_URL, at: START }]);
+	// It is no longer watched.
+	const waits = time.waits.length;
+	await time.advance(3_600_000);
+	expect(time.waits).toHaveLength(waits);
+});
 
-	const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>');
+const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>');
 
-	test.each<[string, Stored, Settings, object]>([
-		['without a Content-Length', ok([IMAGE]), {}, { size: 1000 }],
-		['that is as large as may be', WHOLE, { maxBytes: 1000 }, { size: 1000 }],
-		['of a type of its own', ok([svg]), {}, { name: 'fox.svg', mimeType: 'image/svg+xml' }],
-		['by plain http', WHOLE, { url: 'http://store.example/1.png' }, { size: 1000 }],
-	])('%s', async (_, stored, settings, expected) => {
-		const { got } = await download([stored], settings);
-		expect(got).toMatchObject(expected);
-	});
+test.each<[string, Stored, Settings, object]>([
+	['without a Content-Length', ok([IMAGE]), {}, { size: 1000 }],
+	['that is as large as may be', WHOLE, { maxBytes: 1000 }, { size: 1000 }],
+	['of a type of its own', ok([svg]), {}, { name: 'fox.svg', mimeType: 'image/svg+xml' }],
+	['by plain http', WHOLE, { url: 'http://store.example/1.png' }, { size: 1000 }],
+])('An image is fetched %s', async (_, stored, settings, expected) => {
+	const { got } = await download([stored], settings);
+	expect(got).toMatchObject(expected);
 });
 
 describe('A redirect of the storage host', () => {
@@ -309,54 +307,53 @@ describe('What arrives is checked', () => {
 	});
 });
 
-describe('A connection on which nothing happens', () => {
-	const [first, second] = [IMAGE.subarray(0, 500), IMAGE.subarray(500, 600)];
-	const stalling = ok([first, { pause: 10_000 }, second, { pause: 60_001 }]);
+const [first, second] = [IMAGE.subarray(0, 500), IMAGE.subarray(500, 600)];
+const stalling = ok([first, { pause: 10_000 }, second, { pause: 60_001 }]);
 
-	test.each<[string, Stored[], Settings, seconds: number, tookMs: number]>([
-		['in the middle of the file', [stalling], {}, 60, 70_000],
-		['that never answers', ['silence'], {}, 60, 60_000],
-		['behind a redirect', [redirect('/2.png'), 'silence'], { idleMs: 2500 }, 2.5, 2500],
-	])('is given up after the idle time, not before: %s', async (...row) => {
+test.each<[string, Stored[], Settings, seconds: number, tookMs: number]>([
+	['in the middle of the file', [stalling], {}, 60, 70_000],
+	['that never answers', ['silence'], {}, 60, 60_000],
+	['behind a redirect', [redirect('/2.png'), 'silence'], { idleMs: 2500 }, 2.5, 2500],
+])(
+	'A connection on which nothing happens is given up after the idle time, not before: %s',
+	async (...row) => {
 		const [, script, settings, seconds, tookMs] = row;
 		const { error, time } = await fail(script, settings, { maxRetries: 0 });
 		expect(error.message).toContain(`nothing arrived for ${seconds} s`);
 		expect(error.details.retryable).toBe(true);
 		expect(error.details.advice).toMatch(/^The storage host or the network/);
 		expect(time.now() - START).toBe(tookMs);
-	});
+	},
+);
 
-	test('is fine as long as something arrives in time', async () => {
-		const pieces = Array.from({ length: 8 }, (_, n) => IMAGE.subarray(n * 125, n * 125 + 125));
-		const body = pieces.flatMap((piece) => [{ pause: 59_999 }, piece]);
-		const { got, storage } = await download([ok(body)]);
-		expect(got.size).toBe(1000);
-		expect(storage.opened).toHaveLength(1);
-	});
+test('A connection on which nothing happens is fine as long as something arrives in time', async () => {
+	const pieces = Array.from({ length: 8 }, (_, n) => IMAGE.subarray(n * 125, n * 125 + 125));
+	const body = pieces.flatMap((piece) => [{ pause: 59_999 }, piece]);
+	const { got, storage } = await download([ok(body)]);
+	expect(got.size).toBe(1000);
+	expect(storage.opened).toHaveLength(1);
 });
 
-describe('A cancel', () => {
-	test.each<[string, Stored, atMs: number]>([
-		['before the download', WHOLE, 0],
-		['before the host answers', 'silence', 20_000],
-		['while the body arrives', ok([IMAGE, { pause: 50_000 }, IMAGE]), 20_000],
-		['while it waits to try again', unavailable('50'), 20_000],
-	])('%s ends it there, and nothing is opened after', async (_, stored, atMs) => {
-		const { cancel, begin, storage, time } = start([stored]);
-		if (atMs === 0) cancel();
-		const ending = failureOf(begin());
-		await time.advance(atMs);
-		cancel();
-		await expect(ending).resolves.toBeInstanceOf(CanceledError);
-		expect(time.now() - START).toBe(atMs);
-		await time.advance(3_600_000);
-		expect(storage).toMatchObject({ connections: 0, saved: [] });
-		expect(storage.opened).toHaveLength(atMs === 0 ? 0 : 1);
-	});
+test.each<[string, Stored, atMs: number]>([
+	['before the download', WHOLE, 0],
+	['before the host answers', 'silence', 20_000],
+	['while the body arrives', ok([IMAGE, { pause: 50_000 }, IMAGE]), 20_000],
+	['while it waits to try again', unavailable('50'), 20_000],
+])('A cancel %s ends it there, and nothing is opened after', async (_, stored, atMs) => {
+	const { cancel, begin, storage, time } = start([stored]);
+	if (atMs === 0) cancel();
+	const ending = failureOf(begin());
+	await time.advance(atMs);
+	cancel();
+	await expect(ending).resolves.toBeInstanceOf(CanceledError);
+	expect(time.now() - START).toBe(atMs);
+	await time.advance(3_600_000);
+	expect(storage).toMatchObject({ connections: 0, saved: [] });
+	expect(storage.opened).toHaveLength(atMs === 0 ? 0 : 1);
+});
 
-	test('that the storage host’s side reports is believed', async () => {
-		const { failure, begin, storage } = start([aborted()]);
-		await expect(failure(begin())).resolves.toBeInstanceOf(CanceledError);
-		expect(storage.opened).toHaveLength(1);
-	});
+test('A cancel that the storage host’s side reports is believed', async () => {
+	const { failure, begin, storage } = start([aborted()]);
+	await expect(failure(begin())).resolves.toBeInstanceOf(CanceledError);
+	expect(storage.opened).toHaveLength(1);
 });

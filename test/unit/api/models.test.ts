@@ -32,18 +32,16 @@ describe('the list of models', () => {
 	});
 });
 
-describe('a search', () => {
-	test.each([
-		[undefined, ['zeta-2', 'Alpha-Image-1.5', 'alpha-mini', 'zeta-2']],
-		['  ', ['zeta-2', 'Alpha-Image-1.5', 'alpha-mini', 'zeta-2']],
-		['ALPHA', ['Alpha-Image-1.5', 'alpha-mini']],
-		[' image ', ['Alpha-Image-1.5']],
-		['1.5', ['Alpha-Image-1.5']],
-		['.*', []],
-		['gamma', []],
-	])('for %j finds %j, in the gateway’s order', (search, ids) => {
-		expect(findModels(MODELS, search).map(({ id }) => id)).toEqual(ids);
-	});
+test.each([
+	[undefined, ['zeta-2', 'Alpha-Image-1.5', 'alpha-mini', 'zeta-2']],
+	['  ', ['zeta-2', 'Alpha-Image-1.5', 'alpha-mini', 'zeta-2']],
+	['ALPHA', ['Alpha-Image-1.5', 'alpha-mini']],
+	[' image ', ['Alpha-Image-1.5']],
+	['1.5', ['Alpha-Image-1.5']],
+	['.*', []],
+	['gamma', []],
+])('a search for %j finds %j, in the gateway’s order', (search, ids) => {
+	expect(findModels(MODELS, search).map(({ id }) => id)).toEqual(ids);
 });
 
 const UNKNOWN = reply(404, {

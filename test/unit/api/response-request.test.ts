@@ -23,28 +23,29 @@ test.each([
 	expect(body).toEqual(before);
 });
 
-describe('a request for a response is refused before anything is sent', () => {
-	const STREAM = 'Remove "stream"';
+const STREAM = 'Remove "stream"';
 
-	test.each<[string, object[], field: string, problem: string, advice: string]>([
-		['no model', [{ input: 'x' }, { ...BODY, model: ' ' }], 'Model', 'is empty', 'exact ID'],
-		['a model of another type', [{ ...BODY, model: {} }], 'Model', 'is not a text', 'exact ID'],
-		['no input', [{ model: 'm' }, { ...BODY, input: '\n ' }], 'Prompt', 'is empty', 'answer to'],
-		['an input of another type', [{ ...BODY, input: 5 }], 'Prompt', 'is not a text', 'answer to'],
-		['no input item', [{ ...BODY, input: [] }], 'Prompt', 'is', 'answer to'],
-		['messages', [{ ...BODY, messages: [] }], 'Extra Body', 'holds "messages"', 'Chat Compl'],
-		['messages alone', [{ model: 'm', messages: [] }], 'Extra Body', 'holds "messages"', '"input"'],
+test.each<[string, object[], field: string, problem: string, advice: string]>([
+	['no model', [{ input: 'x' }, { ...BODY, model: ' ' }], 'Model', 'is empty', 'exact ID'],
+	['a model of another type', [{ ...BODY, model: {} }], 'Model', 'is not a text', 'exact ID'],
+	['no input', [{ model: 'm' }, { ...BODY, input: '\n ' }], 'Prompt', 'is empty', 'answer to'],
+	['an input of another type', [{ ...BODY, input: 5 }], 'Prompt', 'is not a text', 'answer to'],
+	['no input item', [{ ...BODY, input: [] }], 'Prompt', 'is', 'answer to'],
+	['messages', [{ ...BODY, messages: [] }], 'Extra Body', 'holds "messages"', 'Chat Compl'],
+	['messages alone', [{ model: 'm', messages: [] }], 'Extra Body', 'holds "messages"', '"input"'],
+	[
+		'stream',
 		[
-			'stream',
-			[
-				{ ...BODY, stream: true },
-				{ ...BODY, stream: 'no' },
-			],
-			'Extra Body',
-			'asks to stream',
-			STREAM,
+			{ ...BODY, stream: true },
+			{ ...BODY, stream: 'no' },
 		],
-	])('%s', (_, bodies, field, problem, advice) => {
+		'Extra Body',
+		'asks to stream',
+		STREAM,
+	],
+])(
+	'a request for a response is refused before anything is sent: %s',
+	(_, bodies, field, problem, advice) => {
 		for (const body of bodies as Array<Record<string, unknown>>) {
 			const error = refusalOf(() => checkResponseRequest(body));
 			expect(error).toBeInstanceOf(ValidationError);
@@ -52,8 +53,8 @@ describe('a request for a response is refused before anything is sent', () => {
 			expect(error.message).toContain(`${field} ${problem}`);
 			expect(error.details.advice).toContain(advice);
 		}
-	});
-});
+	},
+);
 
 describe('a response', () => {
 	test('comes checked, as it was sent, and with the request’s ID', async () => {

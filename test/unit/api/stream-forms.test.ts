@@ -41,33 +41,34 @@ const IN_LINES = TALE.replace(/^data: (\{.*\})$/gm, (_line, json: string) =>
 const between = (stream: string, filler: string) => stream.replaceAll('\n\n', `\n\n${filler}`);
 const NO_JSON = 'data: {"broken\n\ndata: 7\n\ndata: null\n\ndata:\n\n';
 
-describe('A stream comes to the same result', () => {
-	test.each<[string, string[]]>([
-		['as the gateway sends it', [TALE]],
-		['with CRLF or CR', [TALE.replaceAll('\n', '\r\n'), TALE.replaceAll('\n', '\r')]],
-		['with line ends of all kinds', [TALE.replaceAll('}\n\n', '}\r\n\n').replace('\n', '\r')]],
-		['with a byte order mark', [`\ufeff${TALE}`, `\ufeff${TALE.replaceAll('\n', '\r\n')}`]],
-		['with comments', [`: welcome\n${between(TALE, ': a comment\n:\n')}`]],
-		['with keep-alives', [`: ping\n\n\n${between(TALE, ': ping\n\n')}`]],
-		['with blank lines as keep-alives', [`\n\n\n${between(TALE, '\n\n\n')}`]],
-		['with data over several lines', [IN_LINES, IN_LINES.replaceAll('\n', '\r\n')]],
-		['with no space behind the colon', [TALE.replace(/^(event|data): /gm, '$1:')]],
-		['with event IDs and retry times', [between(`retry: 10\n${TALE}`, 'id: 7\nretry: 1000\n')]],
-		['with fields that nobody knows', [between(TALE, 'weather: fine\nnothing\n')]],
-		['with the data before the name', [TALE.replace(/(event: .*\n)(data: .*\n)/g, '$2$1')]],
-		['without [DONE]', [WITHOUT_DONE, WITHOUT_DONE.trimEnd()]],
-		['by type alone, without names', [TALE.replace(/^event: .*\n/gm, '')]],
-		['by name alone, without types', [TALE.replace(/\{"type":"[a-z_.]+",/g, '{')]],
-		['with events of no known kind', [between(TALE, event('response.telemetry', { delta: 'no' }))]],
-		['with data that is no JSON', [between(TALE, NO_JSON)]],
-	])('%s: in one piece and byte by byte', async (_name, streams) => {
+test.each<[string, string[]]>([
+	['as the gateway sends it', [TALE]],
+	['with CRLF or CR', [TALE.replaceAll('\n', '\r\n'), TALE.replaceAll('\n', '\r')]],
+	['with line ends of all kinds', [TALE.replaceAll('}\n\n', '}\r\n\n').replace('\n', '\r')]],
+	['with a byte order mark', [`\ufeff${TALE}`, `\ufeff${TALE.replaceAll('\n', '\r\n')}`]],
+	['with comments', [`: welcome\n${between(TALE, ': a comment\n:\n')}`]],
+	['with keep-alives', [`: ping\n\n\n${between(TALE, ': ping\n\n')}`]],
+	['with blank lines as keep-alives', [`\n\n\n${between(TALE, '\n\n\n')}`]],
+	['with data over several lines', [IN_LINES, IN_LINES.replaceAll('\n', '\r\n')]],
+	['with no space behind the colon', [TALE.replace(/^(event|data): /gm, '$1:')]],
+	['with event IDs and retry times', [between(`retry: 10\n${TALE}`, 'id: 7\nretry: 1000\n')]],
+	['with fields that nobody knows', [between(TALE, 'weather: fine\nnothing\n')]],
+	['with the data before the name', [TALE.replace(/(event: .*\n)(data: .*\n)/g, '$2$1')]],
+	['without [DONE]', [WITHOUT_DONE, WITHOUT_DONE.trimEnd()]],
+	['by type alone, without names', [TALE.replace(/^event: .*\n/gm, '')]],
+	['by name alone, without types', [TALE.replace(/\{"type":"[a-z_.]+",/g, '{')]],
+	['with events of no known kind', [between(TALE, event('response.telemetry', { delta: 'no' }))]],
+	['with data that is no JSON', [between(TALE, NO_JSON)]],
+])(
+	'A stream comes to the same result %s: in one piece and byte by byte',
+	async (_name, streams) => {
 		for (const stream of streams) {
 			// A chunk may hold nothing.
 			for (const chunks of [[bytes(stream)], [bytes(''), ...oneByOne(stream), bytes('')]])
 				await expect(outcome(chunks)).resolves.toEqual(EXPECTED);
 		}
-	});
-});
+	},
+);
 
 describe('The events of a stream', () => {
 	async function* flow(chunks: Chunks): AsyncGenerator<Uint8Array> {
