@@ -8,7 +8,7 @@ export const FILES: Record<string, string[]> = {
 	],
 	'nodes/shared/api/http/request': [
 		'unit/api/{what-is-sent-again,waits-before-sending-again,cancel,what-a-body-says}',
-		'unit/api/{used-up-quota,task-poll,rate-limit-queue,streamed-response,stream-failures}',
+		'unit/api/{task-poll,rate-limit-queue,streamed-response,stream-failures}',
 	],
 	'nodes/shared/api/images/task': ['unit/api/task-{words,poll,submit}'],
 	'nodes/shared/api/images/submit-task': ['unit/api/task-submit'],
@@ -50,15 +50,15 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/responses/check-response': ['unit/api/{response-request,forms-of-answers}'],
 	'nodes/shared/api/responses/answer-hints': ['unit/api/forms-of-answers'],
 	'nodes/shared/api/errors/errors': [
-		'unit/api/{what-is-sent-again,what-a-body-says,cancel,task-wait,image-request,image-edit}',
+		'unit/api/{what-is-sent-again,what-a-body-says,cancel,task-wait,image-request}',
 	],
 	'nodes/shared/api/errors/sanitize': [
 		'unit/api/{what-a-body-says,what-is-sent-again}',
 		'nodes/secrets',
 	],
 	'nodes/shared/api/errors/status-table': ['unit/api/{what-is-sent-again,task-wait}'],
-	'nodes/shared/api/credential/base-url': ['unit/api/{base-url,private-http}', 'unit/credential'],
-	'nodes/shared/api/credential/private-host': ['unit/api/private-http'],
+	'nodes/shared/api/credential/base-url': ['unit/api/base-url', 'unit/credential'],
+	'nodes/shared/api/credential/private-host': ['unit/api/base-url'],
 	'nodes/shared/api/credential/api-key': ['unit/api/api-key', 'unit/credential'],
 	'nodes/shared/api/http/rate-limit-queue': ['unit/api/rate-limit-queue', 'nodes/too-many'],
 	'nodes/shared/n8n/runner/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],

@@ -37,9 +37,7 @@ test.each([
 	['  ', ['zeta-2', 'Alpha-Image-1.5', 'alpha-mini', 'zeta-2']],
 	['ALPHA', ['Alpha-Image-1.5', 'alpha-mini']],
 	[' image ', ['Alpha-Image-1.5']],
-	['1.5', ['Alpha-Image-1.5']],
 	['.*', []],
-	['gamma', []],
 ])('a search for %j finds %j, in the gateway’s order', (search, ids) => {
 	expect(findModels(MODELS, search).map(({ id }) => id)).toEqual(ids);
 });
@@ -102,7 +100,6 @@ test('the list is asked once a run', async () => {
 test.each<[string, Exchange]>([
 	['fails', reply(500)],
 	['is lost', fault('lost')],
-	['is refused', reply(401)],
 	['is no list', reply(200, 'hello')],
 ])('a look at the list that %s changes nothing, and is not repeated', async (_, exchange) => {
 	const { asked, sent } = arranged([UNKNOWN, exchange, UNKNOWN]);

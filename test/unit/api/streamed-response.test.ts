@@ -193,9 +193,7 @@ describe('Where the final response is empty, its output is', () => {
 	const hologram = { type: 'hologram', light: [1] };
 
 	const no = event('response.output_text.delta', { output_index: 0, delta: 7 });
-	const noText = event('response.output_text.done', { output_index: 0 });
 	const [hel, lo] = [delta('Hel'), delta('lo')];
-	const parts = [delta('B', 0, 1), delta('A', 0, 0), delta('C', 0, 2), delta('b', 0, 1)];
 	const mixed = [delta('Second', 1), done(2, CALL), done(0, { type: 'reasoning' })];
 	const [well, said] = [delta('Well.'), refusal('done', { refusal: 'I cannot.' })];
 	const pieces = ['I ', 'cannot.'].map((piece) => refusal('delta', { delta: piece }));
@@ -230,9 +228,6 @@ describe('Where the final response is empty, its output is', () => {
 	test.each<[string, Array<string | undefined>, object[]]>([
 		['the texts that came, nothing that is none', [hel, no, lo], [message('Hello')]],
 		['the whole text of its last event, not its deltas', [hel, text], [message('Hello')]],
-		['the whole text of its last event alone', [text], [message('Hello')]],
-		['a text whose last event holds none', [hel, lo, noText], [message('Hello')]],
-		['several parts, in the order of their index', parts, [message('A', 'Bb', 'C')]],
 		['many items', numbers.map((n) => delta(`${n}`, n)), sorted.map((n) => message(n))],
 		['many parts', numbers.map((n) => delta(`${n}`, 0, n)), [message(...sorted)]],
 		['items in the order of their index', mixed, [{ type: 'reasoning' }, message('Second'), CALL]],
@@ -241,7 +236,6 @@ describe('Where the final response is empty, its output is', () => {
 		['a refusal from its last event, beside a text', [well, said], [refused]],
 		['a call of a function, its arguments joined', [begunCall, start, end], [CALL]],
 		['a call with the arguments of their last event', [begunCall, start, whole], [CALL]],
-		['a call as it is done', [begunCall, done(0, CALL)], [CALL]],
 		['a call whose item never came', [whole], [nameless]],
 		['a call of which nothing came', [nothing], [{ type: nameless.type }]],
 		['an item that is only begun, filled by its text', [added(0, begun), hi], [filled]],
