@@ -63,11 +63,7 @@ describe('a key that somebody echoes is taken out', () => {
 	const lower = encoded.replace(/%../g, (code) => code.toLowerCase());
 
 	test.each([
-		[
-			'as it is, each time',
-			`{"auth":"Bearer ${KEY}"} and ${KEY}.`,
-			'{"auth":"Bearer [API key]"} and [API key].',
-		],
+		['as it is, each time', `"Bearer ${KEY}", ${KEY}.`, '"Bearer [API key]", [API key].'],
 		['URL-encoded', `?key=${encoded}&x=1`, '?key=[API key]&x=1'],
 		['URL-encoded in lower case', `?key=${lower}&x=1`, '?key=[API key]&x=1'],
 		['and nothing else', 'model "sk-live": see https://x.y/?a=1%2F2', undefined],

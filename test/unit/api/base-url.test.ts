@@ -115,10 +115,7 @@ test.each([
 	['fc00::/7', '[fc00::] [fc00::1] [fd12:3456:789a::1] [fd00:0:0:0:0:0:0:1]=[fd00::1]'],
 	['fc00::/7 in capitals', '[FDFF:ffff::ffff]=[fdff:ffff::ffff]'],
 	['IPv4-mapped IPv6', '[::ffff:10.0.0.1]=[::ffff:a00:1] [::FFFF:c0a8:10a]=[::ffff:c0a8:10a]'],
-	[
-		'IPv4-mapped IPv6 at length',
-		'[0:0:0:0:0:ffff:172.16.0.1]=[::ffff:ac10:1] [::ffff:100.64.0.1]=[::ffff:6440:1]',
-	],
+	['IPv4-mapped, at length', '[0:0:0:0:0:ffff:100.64.0.1]=[::ffff:6440:1]'],
 	['decimal and hexadecimal', '167772161=10.0.0.1 0xA.0x0.0x0.0x1=10.0.0.1 0xa000001.=10.0.0.1'],
 	['octal and short forms', '0300.0250.1.1=192.168.1.1 10.1=10.0.0.1 172.16.1=172.16.0.1'],
 	['full-width digits', '１０.０.０.１=10.0.0.1'],
@@ -135,41 +132,33 @@ test.each([
 	}
 });
 
-const USES_HTTP = /^Base URL uses http/;
-const NOT_VALID = /^Base URL is not a valid address$/;
+const HTTP = /^Base URL uses http/;
+const BAD = /^Base URL is not a valid address$/;
 const EITHER = /^Base URL (uses http|is not a valid)/;
 
 test.each<[string, hosts: string, problem: RegExp]>([
-	['beside 10/8', '9.255.255.255 11.0.0.0', USES_HTTP],
-	['beside 172.16/12', '172.15.255.255 172.32.0.0', USES_HTTP],
-	['beside 192.168/16', '192.167.255.255 192.169.0.0 191.168.0.0 193.168.0.0', USES_HTTP],
-	['beside 100.64/10', '100.63.255.255 100.128.0.0 99.64.0.0 101.64.0.0', USES_HTTP],
-	['public addresses', '8.8.8.8 203.0.113.7 0.0.0.0 255.255.255.255 224.0.0.1', USES_HTTP],
-	['link-local addresses', '169.254.169.254 169.254.0.1 [fe80::1] [febf::1]', USES_HTTP],
-	['link-local addresses, mapped', '[::ffff:169.254.169.254] [::ffff:a9fe:a9fe]', USES_HTTP],
-	['public addresses, mapped', '[::ffff:8.8.8.8] [::ffff:172.32.0.1]', USES_HTTP],
-	['others that hold a private one', '[::10.0.0.1] [64:ff9b::10.0.0.1] [2002:a00:1::]', USES_HTTP],
-	['public IPv6', '[2001:db8::7] [fbff::1] [fe00::1] [fc::1] [fd::1] [::] [ff02::1]', USES_HTTP],
-	['loopback, mapped', '[::ffff:127.0.0.1]', USES_HTTP],
-	[
-		'the metadata services of clouds',
-		'metadata.google.internal metadata.google.internal.',
-		USES_HTTP,
-	],
-	['metadata services by short names', 'metadata instance-data.ec2.internal', USES_HTTP],
-	[
-		'public names',
-		'api.example.com gateway.example gw.internal.example.com local.example',
-		USES_HTTP,
-	],
-	['names that only look private', 'gw.notinternal gwlocal.example gw.lan.com gw.arpa', USES_HTTP],
-	['a private name inside another', 'home.arpa.example', USES_HTTP],
-	['a private address as a part of a name', '10.0.0.1.example.com 192.168.1.10.nip.io', USES_HTTP],
+	['beside 10/8', '9.255.255.255 11.0.0.0', HTTP],
+	['beside 172.16/12', '172.15.255.255 172.32.0.0', HTTP],
+	['beside 192.168/16', '192.167.255.255 192.169.0.0 191.168.0.0 193.168.0.0', HTTP],
+	['beside 100.64/10', '100.63.255.255 100.128.0.0 99.64.0.0 101.64.0.0', HTTP],
+	['public addresses', '8.8.8.8 203.0.113.7 0.0.0.0 255.255.255.255 224.0.0.1', HTTP],
+	['link-local addresses', '169.254.169.254 169.254.0.1 [fe80::1] [febf::1]', HTTP],
+	['link-local addresses, mapped', '[::ffff:169.254.169.254] [::ffff:a9fe:a9fe]', HTTP],
+	['public addresses, mapped', '[::ffff:8.8.8.8] [::ffff:172.32.0.1]', HTTP],
+	['others that hold a private one', '[::10.0.0.1] [64:ff9b::10.0.0.1] [2002:a00:1::]', HTTP],
+	['public IPv6', '[2001:db8::7] [fbff::1] [fe00::1] [fc::1] [fd::1] [::] [ff02::1]', HTTP],
+	['loopback, mapped', '[::ffff:127.0.0.1]', HTTP],
+	['the metadata services of clouds', 'metadata.google.internal metadata.google.internal.', HTTP],
+	['metadata services by short names', 'metadata instance-data.ec2.internal', HTTP],
+	['public names', 'api.example.com gateway.example gw.internal.example.com local.example', HTTP],
+	['names that only look private', 'gw.notinternal gwlocal.example gw.lan.com gw.arpa', HTTP],
+	['a private name inside another', 'home.arpa.example', HTTP],
+	['a private address as a part of a name', '10.0.0.1.example.com 192.168.1.10.nip.io', HTTP],
 	['look-alikes in other scripts', 'gаteway gw.lаn gw.lосal büro.local xn--bro-hoa.local', EITHER],
 	['the ends alone, and empty labels', 'gw..local .local gateway.. gw..', EITHER],
 	['other signs', "gate!way gw'.local gw$.lan *.lan", EITHER],
-	['link-local in decimal or hexadecimal', '2852039166 0xa9fea9fe 0xa9.0xfe.0xa9.0xfe', NOT_VALID],
-	['others in other notations', '134744072 010.0.0.1 8.8 2130706433 127.1 0177.0.0.1', NOT_VALID],
+	['link-local in decimal or hexadecimal', '2852039166 0xa9fea9fe 0xa9.0xfe.0xa9.0xfe', BAD],
+	['others in other notations', '134744072 010.0.0.1 8.8 2130706433 127.1 0177.0.0.1', BAD],
 ])('also with the switch http is refused for anything else: %s', (_, hosts, problem) => {
 	for (const host of hosts.split(' ')) {
 		const { message } = refusalOf(() => allowed(`http://${host}`));

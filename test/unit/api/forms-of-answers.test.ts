@@ -42,6 +42,8 @@ const SAID = { role: 'assistant', content: 'Hi' };
 /** A stream of one event, then its end. */
 const ended = (type: string, fields: object) => event(`response.${type}`, fields) + completed();
 
+const UNSPACED = (delta('Hi') + completed()).replace(/^event.*\n|\n(?=\n)/gm, '');
+
 test.each<[string, unknown]>([
 	['whose content is a text', content('Hi')],
 	['whose content is one part', content(PART)],
@@ -76,10 +78,7 @@ test.each<[string, unknown]>([
 	['in an event with a chat completion', data({ choices: [{ message: { content: 'Hi' } }] })],
 	['behind pings', `: ping\n\n: ping\n\n${JSON.stringify(OK)}`],
 	['in an event behind a byte order mark', `\ufeff\n${completed(OK)}`],
-	[
-		'in events without blank lines',
-		(delta('Hi') + completed()).replace(/^event.*\n|\n(?=\n)/gm, ''),
-	],
+	['in events without blank lines', UNSPACED],
 	['in events of parts alone', ended('content_part.done', { part: PART })],
 	['in events of the Realtime interface', ended('text.delta', { delta: 'Hi' })],
 	['in deltas that are objects', ended('output_text.delta', { delta: { text: 'Hi' } })],
@@ -103,20 +102,17 @@ test('an answer without a status may be incomplete, or failed', async () => {
 	expect(error.message).toBe('The model’s response failed (C): Broke');
 });
 
-test.each<[string, string, object]>([
+const UNFINISHED = { status: 'incomplete', text: 'word0 word1 word2 word3 word4', ...CUT_OFF };
+test.each([
+	['openai by subscription, plain: unfinished', UNFINISHED],
 	[
-		'that ends unfinished, as recorded',
-		recorded['openai by subscription, plain: unfinished'],
-		{ status: 'incomplete', text: 'word0 word1 word2 word3 word4', ...CUT_OFF },
-	],
-	[
-		'of a call, as recorded',
-		recorded['chat-only, streamed: function call'],
+		'chat-only, streamed: function call',
 		{ tool_calls: [{ name: 'look', arguments: { ok: true } }] },
 	],
-])('a plain request that is answered by a stream %s gets the answer', async (...row) => {
-	const [, body, expected] = row;
-	const { value, sent } = await succeed([reply(200, body, { 'x-request-id': 'req_1' })], creating);
+] as const)('a plain request that is answered by a recorded stream gets it: %s', async (...row) => {
+	const [name, expected] = row;
+	const answer = reply(200, recorded[name], { 'x-request-id': 'req_1' });
+	const { value, sent } = await succeed([answer], creating);
 	expect(simplifyResponse(value, BODY)).toMatchObject({ request_id: 'req_1', ...expected });
 	expect(sent).toHaveLength(1);
 });
@@ -134,6 +130,7 @@ const A1 = { a: 1 };
 const ARGUMENTS = '{"a":1}';
 const CALL = { type: 'function_call', call_id: 'c', name: 'f' };
 const calls = (given: unknown) => says({ ...CALL, arguments: given });
+const wholeCall = ended('function_call_arguments.done', { arguments: A1 });
 const begunCall = added(0, { ...CALL, arguments: '' });
 const chunk = (more: object, finish_reason: string | null = null) =>
 	data({ object: 'chat.completion.chunk', choices: [{ index: 0, delta: more, finish_reason }] });
@@ -177,10 +174,7 @@ test.each<[string, unknown]>([
 	['of Gemini', candidate([functionCall])],
 	['of Gemini, streamed', data(candidate([functionCall], { finishReason: 'STOP' }))],
 	['in deltas that are objects', begunCall + ended('function_call_arguments.delta', { delta: A1 })],
-	[
-		'in an end that is an object',
-		begunCall + ended('function_call_arguments.done', { arguments: A1 }),
-	],
+	['in an end that is an object', begunCall + wholeCall],
 	['in chunks, whose arguments are an object', chunk(chatCalls(A1)) + chunk({}, 'tool_calls')],
 	['in events of Claude', claudeStream('tool_use', block(0, toolUse({})), ...claudeCall)],
 ])('the call of a function is read %s', async (_what, body) => {
@@ -257,26 +251,17 @@ describe('An answer in the form of another interface', () => {
 	const [hm, hi] = [{ text: 'Hm', thought: true }, { text: 'Hi' }];
 	const geminiEvents = data(gemini(undefined, { text: 'H' }), gemini('STOP', { text: 'i' }, hm));
 	const WHOLE = { text: 'Hi', status: 'completed', reasoning: ['Hm'] };
+	const SAYS = { text: 'Hi', status: 'completed' };
 	const CUT = { text: 'Hi', status: 'incomplete', ...CUT_OFF };
 
 	test.each<[string, unknown, object, RegExp]>([
 		['of a chat completion', chat({ content: 'Hi' }), { text: 'Hi', status: 'completed' }, /Chat/],
-		[
-			'whose content is parts',
-			chat({ content: [{ type: 'text', text: 'Hi' }] }),
-			{ text: 'Hi' },
-			/./,
-		],
+		['whose content is parts', chat({ content: [texts[1]] }), SAYS, /./],
 		['with calls', chat({ content: null, tool_calls }), { text: '', tool_calls: twoCalls }, /./],
 		['with a refusal', chat({ refusal: 'No' }), { refusal: 'No' }, /Chat Completions/],
 		['with a thought', thought, WHOLE, /Chat Completions/],
 		['that is cut off', chat({ content: 'Hi' }, 'length'), CUT, /Chat Completions/],
-		[
-			'that does not say so',
-			{ ...chat({ content: 'Hi' }), object: undefined },
-			{ text: 'Hi' },
-			/./,
-		],
+		['that does not say so', { ...chat({ content: 'Hi' }), object: undefined }, SAYS, /./],
 		['of Claude', claude('end_turn'), WHOLE, /in the form of Claude’s Messages interface\./],
 		['of Claude, streamed', claudeEvents('end_turn'), WHOLE, /Claude’s/],
 		['of Claude, cut off', claude('max_tokens'), CUT, /Claude’s/],

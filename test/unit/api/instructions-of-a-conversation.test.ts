@@ -6,18 +6,15 @@ const user = { role: 'user', content: 'Hi' };
 const part = (text: string) => ({ type: 'input_text', text });
 const image = { type: 'input_image', image_url: 'https://pictures.example.com/boat.png' };
 
+const TAKEN = { instructions: 'A', input: [user] };
 const typed = { type: 'message', ...system([part('B')], 'developer') };
 
 test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-	['one', { input: [system('A'), user] }, { instructions: 'A', input: [user] }],
+	['one', { input: [system('A'), user] }, TAKEN],
 	['several', { input: [system('A'), typed, user] }, { instructions: 'A\n\nB', input: [user] }],
 	['instructions that are null', { instructions: null, input: 'Hi' }, { input: 'Hi' }],
 	['a message of blanks', { input: [system(' '), user] }, { input: [user] }],
-	[
-		'blank instructions',
-		{ instructions: ' \n', input: [system('A'), user] },
-		{ instructions: 'A', input: [user] },
-	],
+	['blank ones', { instructions: ' \n', input: [system('A'), user] }, TAKEN],
 ])('System and developer messages at the head become instructions: %s', (_name, body, sent) => {
 	expect(prepareRequest(body)).toEqual(sent);
 });

@@ -223,6 +223,7 @@ describe('Where the final response is empty, its output is', () => {
 	];
 	const shared = ['One', 'Two'].map((words) => ({ ...message(words), ...sharing }));
 	const callsOfOneId = [1, 2].map((n) => call(n, { id: 'fc' }));
+	const sharedCalls = callsOfOneId.map((one) => item('done', { item: one }));
 	const callsAtZero = [...begins, ...[CALL_2, CALL].map((one) => done(0, one))];
 
 	test.each<[string, Array<string | undefined>, object[]]>([
@@ -250,11 +251,7 @@ describe('Where the final response is empty, its output is', () => {
 		['arguments that name their call', [...begins, start, other, end], [CALL, CALL_2]],
 		['a text beside a thought', [thinks, unnumbered], [thought, message('Hi')]],
 		['items that share one ID', ['One', 'Two'].flatMap(share), shared],
-		[
-			'calls that share one ID',
-			callsOfOneId.map((one) => item('done', { item: one })),
-			callsOfOneId,
-		],
+		['calls that share one ID', sharedCalls, callsOfOneId],
 	])('%s', async (_, events, output) => {
 		const { json } = await outcome([bytes(events.join('') + END)]);
 		expect(json.output).toEqual(output);

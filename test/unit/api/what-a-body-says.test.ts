@@ -47,12 +47,7 @@ describe('an error’s body', () => {
 		['HTML far behind white space', `${' '.repeat(1000)}<html>`, ': <html>', {}],
 		['broken JSON', '{"error":{"mess', ': {"error":{"mess', {}],
 		['white space', ' \r\n ', '', {}],
-		[
-			'JSON behind a byte order mark',
-			'\ufeff{"error":{"type":"T","message":"m"}}',
-			': m',
-			{ type: 'T' },
-		],
+		['JSON behind a byte order mark', '\ufeff{"type":"T","message":"m"}', ': m', { type: 'T' }],
 		['another name', { reason: 'm' }, ': {"reason":"m"}', {}],
 		['a list of one', [{ error: { message: 'm' } }], ': m', {}],
 		['a list of several', [{ message: 'm' }, 7], ': [{"message":"m"},7]', {}],
