@@ -27,7 +27,8 @@ describe('the list of models', () => {
 
 	test('that is none names the field which is missing', async () => {
 		const { client, failure } = arrange([reply(200, { models: [] })]);
-		const { message } = await failure(listModels(client));
+		const { message, details } = await failure(listModels(client));
+		expect([details.retryable, details.maybeExecuted]).toEqual([true, undefined]);
 		expect(message).toMatch(/^The gateway’s model list .*: field "data": Required$/);
 	});
 });

@@ -3,7 +3,6 @@ import {
 	CanceledError,
 	NetworkError,
 	ApiError,
-	UnknownTaskError,
 } from '../../../nodes/shared/api/errors/errors';
 import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
 import { pollStep, type PollState } from '../../../nodes/shared/api/images/wait-for-task';
@@ -32,18 +31,6 @@ describe('A poll', () => {
 		const task = { task_id: 'task_1', status: 'queued', place: 4 };
 		const clocks = { now: START, gatewayTime: START + 3_600_000 };
 		expect(value).toEqual({ task, json: body, retryAfter: 8, ...clocks, state: 'working' });
-	});
-
-	test('that finds no task says what that can mean, and is not repeated', async () => {
-		const said = { type: 'IMAGE_TASK_NOT_FOUND', code: 'NOT_FOUND', message: 'not found' };
-		const answer = reply(404, { error: said }, { 'x-request-id': 'req_1' });
-		const { error } = await fail([answer], polling());
-		expect(error).toBeInstanceOf(UnknownTaskError);
-		expect(error.message).toBe('The gateway knows no image task "task_1" (HTTP 404)');
-		const { type, code } = said;
-		const ids = { taskId: 'task_1', requestId: 'req_1' };
-		expect(error.details).toMatchObject({ ...ids, httpStatus: 404, type, code, retryable: false });
-		expect(error.details.advice).toMatch(/^The task ID is wrong.*expired.*another API key/);
 	});
 
 	const NAMELESS = { status: 'SUCCESS', image_url: 'https://store.example/1.png' };

@@ -127,11 +127,6 @@ test.each<[string, Exchange[], seconds: number, waits: number[], says: string, R
 	expect(error?.details.advice).toMatch(advice);
 });
 
-test('Waiting ends in time but not before a last look at the deadline', async () => {
-	const { value } = await succeed([processing(), COMPLETED], waiting({ seconds: 3 }));
-	expect(value.end).toBe('completed');
-});
-
 test.each<[string, Exchange[]]>([
 	['during a wait', [after('60')]],
 	['between two tries of a look', [processing(), busy('60')]],
@@ -151,17 +146,6 @@ test.each<[string, Exchange[]]>([
 		expect(sent).toHaveLength(script.length);
 	},
 );
-
-test('A cancel during a look ends it', async () => {
-	const { client, sent, transport, cancel, failure } = arrange([processing(), fault('lost')]);
-	transport.during = () => {
-		if (sent.length === 2) cancel();
-	};
-	const error = await failure(waiting()(client));
-	expect(error).toBeInstanceOf(CanceledError);
-	expect(error.details.taskId).toBe('task_1');
-	expect(sent).toHaveLength(2);
-});
 
 test('an error about a task keeps its ID and where its images are, as it was told first', () => {
 	const error = new TaskError('broken', { advice: '', retryable: false });
@@ -223,20 +207,28 @@ test('A task that is not done in time is told in one line, whatever its status',
 	);
 });
 
+const NOT_FOUND = { type: 'IMAGE_TASK_NOT_FOUND', code: 'NOT_FOUND', message: 'not found' };
+const GONE = reply(404, { error: NOT_FOUND }, { 'x-request-id': 'req_1' });
 const OURS =
 	/^The gateway accepted it at 2026-01-01T00:00:00\.000Z and no longer knows it\. The task may be charged\. Check the usage/;
 const THEIRS = /^The task ID is wrong, the task has expired, or another API key/;
 
 test.each([
 	['which this run submitted', START / 1000, true, 'has lost the image task', OURS],
-	['whose ID a user entered', undefined, undefined, 'knows no image task', THEIRS],
+	[
+		'whose ID a user entered',
+		undefined,
+		undefined,
+		'The gateway knows no image task "task_1" (HTTP 404)',
+		THEIRS,
+	],
 ])('A task that the gateway does not know any more, %s, ends the waiting', async (...row) => {
 	const [, acceptedAt, maybeExecuted, says, advice] = row;
-	for (const script of [[reply(404)], [processing(), reply(404)]]) {
+	for (const script of [[GONE], [processing(), GONE]]) {
 		const { error } = await fail(script, waiting({}, { acceptedAt }));
 		expect(error).toBeInstanceOf(UnknownTaskError);
-		const details = { taskId: 'task_1', httpStatus: 404, retryable: false };
-		expect(error.details).toMatchObject(details);
+		const details = { taskId: 'task_1', httpStatus: 404, retryable: false, requestId: 'req_1' };
+		expect(error.details).toMatchObject({ ...details, type: NOT_FOUND.type, code: NOT_FOUND.code });
 		expect(error.details.maybeExecuted).toBe(maybeExecuted);
 		expect(error.message).toContain(says);
 		expect(error.details.advice).toMatch(advice);

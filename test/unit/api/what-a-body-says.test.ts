@@ -295,10 +295,4 @@ describe('a checked answer', () => {
 		expect(error.details).toMatchObject({ httpStatus: 200, requestId: 'req_9', retryable: false });
 		expect(error.details.advice).toContain('Check the usage');
 	});
-
-	test('of a read may be asked for again', () => {
-		const { details } = refusalOf(() => checkReply(modelListSchema, answer({}), MODELS));
-		expect(details).toMatchObject({ retryable: true });
-		expect(details.maybeExecuted).toBeUndefined();
-	});
 });
