@@ -13,7 +13,6 @@ import {
 	bytes,
 	completed,
 	delta,
-	done,
 	event,
 	message,
 	streaming,

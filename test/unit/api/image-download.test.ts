@@ -3,7 +3,7 @@ import { downloadImage, type DownloadSettings } from '../../../nodes/shared/api/
 import { toDeadLink } from '../../../nodes/shared/api/images/download-failure';
 import { IMAGE_TYPE_BYTES } from '../../../nodes/shared/api/images/image-type';
 import { CanceledError, DownloadError } from '../../../nodes/shared/api/errors/errors';
-import { TransportFault, type FaultKind } from '../../../nodes/shared/api/http/transport';
+import type { FaultKind } from '../../../nodes/shared/api/http/transport';
 import { aborted, arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
 import { ScriptedStorage, type Step, type Stored } from './stored-images';
 
