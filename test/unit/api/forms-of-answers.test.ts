@@ -41,7 +41,7 @@ const SAID = { role: 'assistant', content: 'Hi' };
 /** A stream of one event, then its end. */
 const ended = (type: string, fields: object) => event(`response.${type}`, fields) + completed();
 
-const UNSPACED = (delta('Hi') + completed()).replace(/^event.*\n|\n(?=\n)/gm, '');
+const WITHOUT_BLANK_LINES = (delta('Hi') + completed()).replace(/^event.*\n|\n(?=\n)/gm, '');
 
 test.each<[string, unknown]>([
 	['whose content is a text', content('Hi')],
@@ -77,7 +77,7 @@ test.each<[string, unknown]>([
 	['in an event with a chat completion', data({ choices: [{ message: { content: 'Hi' } }] })],
 	['behind pings', `: ping\n\n: ping\n\n${JSON.stringify(OK)}`],
 	['in an event behind a byte order mark', `\ufeff\n${completed(OK)}`],
-	['in events without blank lines', UNSPACED],
+	['in events without blank lines', WITHOUT_BLANK_LINES],
 	['in events of parts alone', ended('content_part.done', { part: PART })],
 	['in events of the Realtime interface', ended('text.delta', { delta: 'Hi' })],
 	['in deltas that are objects', ended('output_text.delta', { delta: { text: 'Hi' } })],
