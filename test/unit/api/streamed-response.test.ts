@@ -193,6 +193,7 @@ describe('Where the final response is empty, its output is', () => {
 	const hologram = { type: 'hologram', light: [1] };
 
 	const no = event('response.output_text.delta', { output_index: 0, delta: 7 });
+	const noText = event('response.output_text.done', { output_index: 0 });
 	const [hel, lo] = [delta('Hel'), delta('lo')];
 	const mixed = [delta('Second', 1), done(2, CALL), done(0, { type: 'reasoning' })];
 	const [well, said] = [delta('Well.'), refusal('done', { refusal: 'I cannot.' })];
@@ -229,6 +230,7 @@ describe('Where the final response is empty, its output is', () => {
 	test.each<[string, Array<string | undefined>, object[]]>([
 		['the texts that came, nothing that is none', [hel, no, lo], [message('Hello')]],
 		['the whole text of its last event, not its deltas', [hel, text], [message('Hello')]],
+		['a text whose last event holds none', [hel, lo, noText], [message('Hello')]],
 		['many items', numbers.map((n) => delta(`${n}`, n)), sorted.map((n) => message(n))],
 		['many parts', numbers.map((n) => delta(`${n}`, 0, n)), [message(...sorted)]],
 		['items in the order of their index', mixed, [{ type: 'reasoning' }, message('Second'), CALL]],
