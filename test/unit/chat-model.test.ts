@@ -1,9 +1,7 @@
-import { z } from 'zod';
 import { fromResponse } from '../../nodes/LmChatModelAccess/from-response';
 import { toInputItems } from '../../nodes/LmChatModelAccess/to-input-items';
 import { AsyncQueue } from '../../nodes/LmChatModelAccess/async-queue';
 import type { Message, MessageContent } from '../../nodes/LmChatModelAccess/sdk';
-import { toToolChoice, toRequestTools } from '../../nodes/LmChatModelAccess/tools';
 import { refusalOf } from './api/arrange';
 import { message } from './api/recorded-streams';
 
@@ -147,12 +145,12 @@ describe('an answer', () => {
 		const { calls, items, finishReason } = answer([
 			call({ id: 'fc_1', call_id: 'call_1', arguments: '{"city": "Bergen"}' }),
 			call({ id: 'fc_2', arguments: { city: 'Oslo' } }),
-			...['', undefined, 'null', '""', ' ', '" "'].map((given) => call({ arguments: given })),
+			...['', undefined, 'null'].map((given) => call({ arguments: given })),
 		]);
 		expect(calls.map(({ toolCallId, input }) => [toolCallId, input])).toEqual([
 			['call_1', '{"city":"Bergen"}'],
 			['fc_2', '{"city":"Oslo"}'],
-			...[2, 3, 4, 5, 6, 7].map((n) => [`call_${n}`, '{}']),
+			...[2, 3, 4].map((n) => [`call_${n}`, '{}']),
 		]);
 		expect(calls[0]).toMatchObject({ type: 'tool-call', toolName: 'weather' });
 		expect([items, finishReason]).toEqual([[], 'tool-calls']);
@@ -193,55 +191,6 @@ describe('an answer', () => {
 		const incomplete_details = { reason: 'max_output_tokens' };
 		const cut = refusalOf(() => answer(output, { status: 'incomplete', incomplete_details }));
 		expect(cut.details.advice).toContain('Raise that option');
-	});
-});
-
-describe('tools', () => {
-	const properties = { city: { type: 'string' as const } };
-	const parameters = { type: 'object' as const, properties, required: ['city'] };
-	const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...parameters };
-	const tool = { type: 'function' as const, name: 'weather', inputSchema: schema };
-
-	test('are functions that are strict only where they say so, or are of the gateway', () => {
-		const search = { type: 'provider' as const, name: 'web_search', args: { size: 'low' } };
-		const described = { ...tool, description: 'Says it' };
-		expect(toRequestTools([described, { ...tool, strict: true }, search])).toEqual([
-			{ type: 'function', name: 'weather', description: 'Says it', parameters, strict: false },
-			{ type: 'function', name: 'weather', parameters, strict: true },
-			{ type: 'web_search', size: 'low' },
-		]);
-	});
-
-	const sent = (inputSchema: unknown) =>
-		toRequestTools([{ ...tool, inputSchema } as typeof tool])[0]?.parameters;
-
-	const CLOSED = { ...parameters, additionalProperties: false };
-	test.each<[string, unknown, object]>([
-		['nothing', undefined, { type: 'object', properties: {} }],
-		['an empty schema', {}, { type: 'object', properties: {} }],
-		['a schema of zod, whichever copy of it', { ...z.object({ city: z.string() }) }, CLOSED],
-		['a schema of zod 4', { _zod: {}, toJSONSchema: () => schema }, parameters],
-	])('have an object of parameters, even by %s', (_name, given, expected) => {
-		expect(sent(given)).toEqual(expected);
-	});
-
-	test.each([[{ _def: {} }], [{ _zod: {} }]])('are not sent with unreadable %j', (given) => {
-		expect(() => sent(given)).toThrow('Tool "weather" describes its parameters in an unknown form');
-	});
-
-	const named = { type: 'function', name: 'weather' };
-	test.each([
-		[undefined, undefined],
-		['auto', 'auto'],
-		['none', 'none'],
-		['required', 'required'],
-		['any', 'required'],
-		[true, 'required'],
-		['weather', named],
-		[{ type: 'function', function: { name: 'weather' } }, named],
-		[{ type: 'web_search' }, { type: 'web_search' }],
-	])('are chosen by %j as %j', (choice, expected) => {
-		expect(toToolChoice(choice)).toEqual(expected);
 	});
 });
 

@@ -11,21 +11,19 @@ const turns = async (count: number) => {
 	for (let n = 0; n < count; n++) await new Promise<void>((resolve) => setImmediate(resolve));
 };
 
-describe('virtual time', () => {
-	test('stands still while a request is under way', async () => {
-		const time = new VirtualTime();
-		const timeout = time.sleep(1000).then(() => 'timed out');
-		const answer = time.track(turns(50).then(() => 'answered'));
-		expect(await time.drive(Promise.race([answer, timeout]))).toBe('answered');
-		expect(await time.drive(timeout)).toBe('timed out');
-	});
+test('virtual time: stands still while a request is under way', async () => {
+	const time = new VirtualTime();
+	const timeout = time.sleep(1000).then(() => 'timed out');
+	const answer = time.track(turns(50).then(() => 'answered'));
+	expect(await time.drive(Promise.race([answer, timeout]))).toBe('answered');
+	expect(await time.drive(timeout)).toBe('timed out');
+});
 
-	test('goes on while the gateway waits before it answers the request', async () => {
-		const time = new VirtualTime();
-		const began = time.now();
-		await time.drive(time.track(time.gateway.sleep(20_000)));
-		expect(time.now() - began).toBe(20_000);
-	});
+test('virtual time: goes on while the gateway waits before it answers the request', async () => {
+	const time = new VirtualTime();
+	const began = time.now();
+	await time.drive(time.track(time.gateway.sleep(20_000)));
+	expect(time.now() - began).toBe(20_000);
 });
 
 describe('the search for a secret', () => {

@@ -25,7 +25,7 @@ const evidence = ([status, code, type, message]: Said, place: Place): Evidence =
 const advice = (said: Said, place: Place) =>
 	formatAdvice(adviseOn(evidence(said, place)).advice, ALL_OPTION_NAMES);
 
-/** What a provider refuses is in quoted-provider-errors.test.ts. */
+/** What a provider refuses is in refused-key.test.ts. */
 type OwnKind = Exclude<FindingKind, 'providerKey'>;
 
 /**
@@ -158,10 +158,7 @@ test.each<[Said, quota: boolean]>([
 	[[429, '', 'rate_limit_error', 'group requests-per-minute limit exceeded'], false],
 	[[429, '', '', 'Too many requests, please slow down'], false],
 	[[429, 'requests_per_minute_quota_exceeded', '', 'x'], false],
-	[
-		[429, '', '', 'You exceeded your current quota. Requests per minute. Please retry in 9 s'],
-		false,
-	],
+	[[429, '', '', 'You exceeded your quota. Requests per minute. Please retry in 9 s'], false],
 	[[503, 'billing_error', '', 'Billing service temporarily unavailable'], false],
 	[[429, 'insufficient_quota', 'rate_limit_error', ''], true],
 	[[429, 'insufficientQuota', '', ''], true],

@@ -7,44 +7,43 @@ const K = 'sk-abc123';
 
 test.each<[string, string[]]>([
 	['white space', [` ${K}  `, `\r\n${K}\r\n`, `\t${K}\t`, `\u00a0${K}\u00a0`, `\ufeff${K}`]],
+	['quotes, Bearer in or around them', [` " ${K} " `, `"Bearer ${K}"`, `Bearer " ${K} "`]],
 	['a pair of quotes', [`"${K}"`, `'${K}'`, `\`${K}\``, `“${K}”`, `‘${K}’`]],
-	['quotes with white space', [` " ${K} " `]],
 	['Bearer', [`Bearer ${K}`, `  Bearer ${K}`, `bearer ${K}`, `BEARER   ${K}`, `Bearer\n${K}\n`]],
-	['Bearer and quotes', [`"Bearer ${K}"`, `Bearer "${K}"`, `Bearer " ${K} "`]],
 ])('what copying adds to a key is taken off: %s', (_, pasted) => {
 	for (const text of pasted) expect([text, normalizeApiKey(text)]).toEqual([text, K]);
 });
 
 const SIGNS = '!#$%&()*+,-./:;<=>?@[\\]^_{|}~';
-const KEYS = [K, 'sk-undefined', 'xbearer', 'bearer_abc', 'x'.repeat(4096), SIGNS];
-test.each(KEYS)('a key stays as it is: %s', (key) => {
-	expect(normalizeApiKey(key)).toBe(key);
-});
+test.each([K, 'xbearer', 'bearer_abc', 'x'.repeat(4096), SIGNS])(
+	'a key stays as it is: %s',
+	(key) => {
+		expect(normalizeApiKey(key)).toBe(key);
+	},
+);
 
-describe('what could not be sent is refused by the name of its fault, without the key', () => {
-	const BREAK = 'contains a line break or another control character';
-	const [SPACE, QUOTE] = ['contains a space', 'contains a quote'];
-	const NO_ASCII = 'contains a character that is not ASCII';
-	const S = 'sk-secret123';
+const BREAK = 'contains a line break or another control character';
+const [SPACE, QUOTE] = ['contains a space', 'contains a quote'];
+const NO_ASCII = 'contains a character that is not ASCII';
+const S = 'sk-secret123';
 
-	test.each<[string, string[], string]>([
-		['nothing', ['', ' \n ', '""'], 'is empty'],
-		['Bearer alone', ['Bearer', 'Bearer   '], 'is empty'],
-		['a whole file', ['x'.repeat(4097)], 'is longer than 4096 characters'],
-		['a space inside', ['sk-bearer 123', 'sk-secret 123'], SPACE],
-		['other white space inside', ['sk-secret\t123', 'sk-secret\u00a0123'], SPACE],
-		['invisible white space', ['sk-secret\u200b123', 'sk-secret\ufeff123'], SPACE],
-		['the header’s name', [`Authorization: Bearer ${S}`], SPACE],
-		['Bearer twice', [`Bearer Bearer ${S}`], SPACE],
-		['two keys', [`${S}\nsk-secret456`, `${S}\r\nX-Evil: 1`, 'sk-secret\r123'], BREAK],
-		['a control character', ['sk-secret\u0000123', `${S}\u007f`], BREAK],
-		['a quote in front', ['"', `"${S}`, `'${S}`, `\`${S}`, `“${S}`, `‘${S}`, `„${S}“`], QUOTE],
-		['a quote behind or inside', [`${S}'`, 'sk-"secret"123', 'sk«secret»123'], QUOTE],
-		['two pairs of quotes', [`"'${S}'"`], QUOTE],
-		['quotes that do not match', [`"${S}'`], QUOTE],
-		['letters of other scripts', ['sk-secretä123', 'sk-sесret123'], NO_ASCII],
-		['a key that is shortened or hidden', ['sk-secret…123', '••••••••'], NO_ASCII],
-	])('%s', (_, refused, problem) => {
+test.each<[string, string[], string]>([
+	['nothing', ['', ' \n ', '""'], 'is empty'],
+	['Bearer alone', ['Bearer', 'Bearer   '], 'is empty'],
+	['a whole file', ['x'.repeat(4097)], 'is longer than 4096 characters'],
+	['white space inside', ['sk-bearer 123', 'sk-secret\t123', 'sk-secret\u00a0123'], SPACE],
+	['invisible white space', ['sk-secret\u200b123', 'sk-secret\ufeff123'], SPACE],
+	['the header’s name, Bearer twice', [`Authorization: Bearer ${S}`, `Bearer Bearer ${S}`], SPACE],
+	['two keys', [`${S}\nsk-secret456`, `${S}\r\nX-Evil: 1`, 'sk-secret\r123'], BREAK],
+	['a control character', ['sk-secret\u0000123', `${S}\u007f`], BREAK],
+	['a quote in front', ['"', `"${S}`, `'${S}`, `\`${S}`, `“${S}`, `‘${S}`, `„${S}“`], QUOTE],
+	['a quote behind or inside', [`${S}'`, 'sk-"secret"123', 'sk«secret»123'], QUOTE],
+	['quotes that do not match', [`"${S}'`, `"'${S}'"`], QUOTE],
+	['letters of other scripts', ['sk-secretä123', 'sk-sесret123'], NO_ASCII],
+	['a key that is shortened or hidden', ['sk-secret…123', '••••••••'], NO_ASCII],
+])(
+	'what could not be sent is refused by the name of its fault, without the key: %s',
+	(_, refused, problem) => {
 		for (const pasted of refused) {
 			const error = refusalOf(() => normalizeApiKey(pasted));
 			expect(error).toBeInstanceOf(ValidationError);
@@ -55,35 +54,8 @@ describe('what could not be sent is refused by the name of its fault, without th
 				expect(shown(error)).not.toContain(piece);
 			}
 		}
-	});
-
-	test('whatever is pasted gives a key that stays as it is, or an input error without it', () => {
-		const around = fc.constantFrom('', ' ', '"', 'Bearer ', '“', '”', '\n');
-		const inside = fc.string({ unit: fc.constantFrom(...'abcXYZ019-_."\' \n') });
-		const parts = fc.tuple(around, inside, around).map((pieces) => pieces.join(''));
-		const pasted = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), parts);
-		let keys = 0;
-		const check = (text: string) => {
-			const key = normalizeApiKey(text);
-			keys++;
-			expect(key).toMatch(/^[!-~]+$/);
-			expect(key).not.toMatch(/["'`]/);
-			expect(normalizeApiKey(key)).toBe(key);
-		};
-		fc.assert(
-			fc.property(pasted, (text) => {
-				try {
-					check(text);
-				} catch (error) {
-					if (!(error instanceof ValidationError)) throw error;
-					if (text.trim().length > 20) expect(error.message).not.toContain(text.trim());
-				}
-			}),
-			{ numRuns: 500 },
-		);
-		expect(keys).toBeGreaterThan(10);
-	});
-});
+	},
+);
 
 describe('a key that somebody echoes is taken out', () => {
 	const redact = keyRedactor(KEY);
@@ -91,8 +63,7 @@ describe('a key that somebody echoes is taken out', () => {
 	const lower = encoded.replace(/%../g, (code) => code.toLowerCase());
 
 	test.each([
-		['as it is, each time', `key ${KEY} and ${KEY}.`, 'key [API key] and [API key].'],
-		['as a header', `{"auth":"Bearer ${KEY}"}`, '{"auth":"Bearer [API key]"}'],
+		['as it is, each time', `"Bearer ${KEY}", ${KEY}.`, '"Bearer [API key]", [API key].'],
 		['URL-encoded', `?key=${encoded}&x=1`, '?key=[API key]&x=1'],
 		['URL-encoded in lower case', `?key=${lower}&x=1`, '?key=[API key]&x=1'],
 		['and nothing else', 'model "sk-live": see https://x.y/?a=1%2F2', undefined],

@@ -63,6 +63,16 @@ export function reply(status: number, body: unknown = '', headers: Headers = {})
 	};
 }
 
+/**
+ * An error as LiteLLM words it: its provider's own stands in the message.
+ * @param said the provider's error, in its own body
+ */
+export const quotedError = (said: object | string, code: string, type = 'T') => {
+	const body = typeof said === 'string' ? said : JSON.stringify({ error: said });
+	const failed = "\n\nLiteLLM: model group 'm' failed with the error above.";
+	return { error: { message: `litellm.APIError: OpenAIException - ${body}${failed}`, type, code } };
+};
+
 /** The request was canceled on its way. */
 export const aborted = () => new RequestAborted();
 

@@ -6,54 +6,48 @@ import { refusalOf } from './arrange';
 const HOST = 'https://api.example.com';
 const V1 = `${HOST}/v1`;
 
-describe('the base URL is forgiving in form', () => {
-	const AI = 'https://example.com/ai';
-	const LOOPBACK = 'http://[::1]';
-	const LONGEST = `${HOST}/`.padEnd(2048, 'a');
+const AI = 'https://example.com/ai';
+const LOOPBACK = 'http://[::1]';
+const LONGEST = `${HOST}/`.padEnd(2048, 'a');
 
-	test.each<[string, typed: string[], base: string]>([
-		['as the gateway shows it', [V1], V1],
-		['white space around', [` ${V1} \t`, `${V1}\r\n`], V1],
-		['slashes at the end', [`${V1}/`, `${V1}///`], V1],
-		['doubled slashes', [`${HOST}//v1`], V1],
-		['no /v1', [HOST, `${HOST}/`], V1],
-		['a doubled or trebled /v1', [`${V1}/v1`, `${V1}/v1//v1/`], V1],
-		['no scheme, or two', ['api.example.com/v1', 'api.example.com', `https://${V1}`], V1],
-		['upper case', ['HTTPS://API.Example.COM/V1'], V1],
-		['full width', ['https://ａｐｉ.example.com'], V1],
-		['the scheme’s own port', ['https://api.example.com:443/v1'], V1],
-		['a port', ['api.example.com:8443', `${HOST}:8443/v1`], `${HOST}:8443/v1`],
-		['localhost', ['localhost:3000/v1', 'LOCALHOST:3000'], 'https://localhost:3000/v1'],
-		['a host without dots', ['https://gateway/v1'], 'https://gateway/v1'],
-		['a prefix', [`${AI}/gateway/v1`], `${AI}/gateway/v1`],
-		['a prefix without /v1 or with two', [AI, `${AI}/v1/v1`], `${AI}/v1`],
-		['a prefix in mixed case', ['https://x.example/Ai/v1'], 'https://x.example/Ai/v1'],
-		['a prefix that looks like v1', [`${HOST}/v10`], `${HOST}/v10/v1`],
-		['digits in the path', [`${HOST}/v1x/xv1`], `${HOST}/v1x/xv1/v1`],
-		['an endpoint', [`${V1}/models`, `${V1}/responses/`, `${V1}/embeddings`], V1],
-		['an endpoint of several words', [`${V1}/images/tasks/t1`, `${V1}/chat/completions`], V1],
-		['an endpoint without /v1', [`${HOST}/models`, `${HOST}/Models`, `${HOST}/messages`], V1],
-		['an endpoint of two, without /v1', [`${HOST}/chat/x`, `${HOST}/images/x`], V1],
-		['an endpoint behind two', ['api.example.com/v1/v1/models', `${HOST}/completions`], V1],
-		['an endpoint behind a prefix', [`${AI}/v1/responses`, `${AI}/responses`], `${AI}/v1`],
-		['an endpoint’s name in the path', [`${HOST}/mymodels/modelsx`], `${HOST}/mymodels/modelsx/v1`],
-		['an address in numbers', ['https://10.20.30.40:8443'], 'https://10.20.30.40:8443/v1'],
-		['an address in numbers, a dot behind', ['https://10.20.30.40.'], 'https://10.20.30.40/v1'],
-		['a name of numbers', ['https://1.2.3.4.ex', 'https://1.2.3.4.EX'], 'https://1.2.3.4.ex/v1'],
-		['http on localhost', ['http://localhost:3000'], 'http://localhost:3000/v1'],
-		['http on a name below localhost', ['http://gw.localhost'], 'http://gw.localhost/v1'],
-		['http on 127.0.0.1', ['http://127.0.0.1:8080/v1'], 'http://127.0.0.1:8080/v1'],
-		['http on all of 127/8', ['http://127.8.19.100/v1'], 'http://127.8.19.100/v1'],
-		['http on IPv6 loopback', [`${LOOPBACK}/v1`, 'http://[0:0:0:0:0:0:0:1]'], `${LOOPBACK}/v1`],
-		['IPv6 without a scheme', ['[::1]:8080'], 'https://[::1]:8080/v1'],
-		['https on IPv6', ['https://[2001:db8::7]/v1'], 'https://[2001:db8::7]/v1'],
-		['Unicode', ['https://bücher.example'], 'https://xn--bcher-kva.example/v1'],
-		['dots in the path', [`${HOST}/x/../v1/.`], V1],
-		['the longest address', [LONGEST], `${LONGEST}/v1`],
-		['an at sign in the path', [`${HOST}/@me/v1`], `${HOST}/@me/v1`],
-	])('%s', (_, typed, base) => {
-		for (const text of typed) expect([text, normalizeBaseUrl(text)]).toEqual([text, base]);
-	});
+test.each<[string, typed: string[], base: string]>([
+	['white space around, or none', [` ${V1} \t`, `${V1}\r\n`, V1], V1],
+	['slashes at the end', [`${V1}/`, `${V1}///`], V1],
+	['doubled slashes', [`${HOST}//v1`], V1],
+	['no /v1', [HOST, `${HOST}/`], V1],
+	['a doubled or trebled /v1', [`${V1}/v1`, `${V1}/v1//v1/`], V1],
+	['no scheme, or two', ['api.example.com/v1', 'api.example.com', `https://${V1}`], V1],
+	['upper case', ['HTTPS://API.Example.COM/V1'], V1],
+	['the scheme’s own port', ['https://api.example.com:443/v1'], V1],
+	['a port', ['api.example.com:8443', `${HOST}:8443/v1`], `${HOST}:8443/v1`],
+	['localhost', ['localhost:3000/v1', 'LOCALHOST:3000'], 'https://localhost:3000/v1'],
+	['a prefix', [`${AI}/gateway/v1`], `${AI}/gateway/v1`],
+	['a prefix without /v1 or with two', [AI, `${AI}/v1/v1`], `${AI}/v1`],
+	['a prefix in mixed case', ['https://x.example/Ai/v1'], 'https://x.example/Ai/v1'],
+	['a prefix that looks like v1', [`${HOST}/v10`], `${HOST}/v10/v1`],
+	['digits in the path', [`${HOST}/v1x/xv1`], `${HOST}/v1x/xv1/v1`],
+	['an endpoint', [`${V1}/models`, `${V1}/responses/`, `${V1}/embeddings`], V1],
+	['an endpoint of several words', [`${V1}/images/tasks/t1`, `${V1}/chat/completions`], V1],
+	['an endpoint without /v1', [`${HOST}/models`, `${HOST}/Models`, `${HOST}/messages`], V1],
+	['an endpoint of two, without /v1', [`${HOST}/chat/x`, `${HOST}/images/x`], V1],
+	['an endpoint behind two', ['api.example.com/v1/v1/models', `${HOST}/completions`], V1],
+	['an endpoint behind a prefix', [`${AI}/v1/responses`, `${AI}/responses`], `${AI}/v1`],
+	['an endpoint’s name in the path', [`${HOST}/mymodels/modelsx`], `${HOST}/mymodels/modelsx/v1`],
+	['an address in numbers', ['https://10.20.30.40:8443'], 'https://10.20.30.40:8443/v1'],
+	['an address in numbers, a dot behind', ['https://10.20.30.40.'], 'https://10.20.30.40/v1'],
+	['a name of numbers', ['https://1.2.3.4.ex', 'https://1.2.3.4.EX'], 'https://1.2.3.4.ex/v1'],
+	['http on localhost', ['http://localhost:3000'], 'http://localhost:3000/v1'],
+	['http on a name below localhost', ['http://gw.localhost'], 'http://gw.localhost/v1'],
+	['http on 127.0.0.1', ['http://127.0.0.1:8080/v1'], 'http://127.0.0.1:8080/v1'],
+	['http on all of 127/8', ['http://127.8.19.100/v1'], 'http://127.8.19.100/v1'],
+	['http on IPv6 loopback', [`${LOOPBACK}/v1`, 'http://[0:0:0:0:0:0:0:1]'], `${LOOPBACK}/v1`],
+	['IPv6 without a scheme', ['[::1]:8080'], 'https://[::1]:8080/v1'],
+	['Unicode', ['https://bücher.example'], 'https://xn--bcher-kva.example/v1'],
+	['dots in the path', [`${HOST}/x/../v1/.`], V1],
+	['the longest address', [LONGEST], `${LONGEST}/v1`],
+	['an at sign in the path', [`${HOST}/@me/v1`], `${HOST}/@me/v1`],
+])('the base URL is forgiving in form: %s', (_, typed, base) => {
+	for (const text of typed) expect([text, normalizeBaseUrl(text)]).toEqual([text, base]);
 });
 
 describe('the base URL is strict in what could send the key to the wrong place', () => {
@@ -85,22 +79,20 @@ describe('the base URL is strict in what could send the key to the wrong place',
 		['a host as user name', [`${HOST}@b.ex`, 'http://localhost@b.ex'], USER, BEFORE_AT],
 		['http', ['http://api.example.com/v1', 'HTTP://API.EXAMPLE.COM'], PLAIN, HTTPS],
 		['http by numbers', ['http://192.168.1.10:80/v1', 'http://0.0.0.0:80'], PLAIN, HTTPS],
-		['http on another name', ['http://gateway:80/v1', 'http://[2001:db8::7]/v1'], PLAIN, HTTPS],
+		['http on another name', ['http://gateway:80/v1', 'http://[fd00::7]/v1'], PLAIN, HTTPS],
 		['loopback as a prefix', ['http://localhost.b.ex', 'http://127.0.0.1.b.ex'], PLAIN, HTTPS],
 		['loopback as path or end', ['http://b.ex/localhost', 'http://evillocalhost'], PLAIN, HTTPS],
 		['a name like loopback', ['http://127.0.0.1x'], PLAIN, HTTPS],
 		['ftp', ['ftp://a.example/v1'], 'uses ftp, which is not a web address', EXAMPLE],
 		['file', ['file:///etc/passwd'], 'uses file, which is not a web address', EXAMPLE],
-		['javascript', ['javascript:alert(1)'], NO_HOST, EXAMPLE],
-		['no host', ['https://', 'https:///v1', 'https://:8443/v1'], NO_HOST, EXAMPLE],
+		['no host', ['https://', 'https:///v1', 'https://:8443/v1', 'javascript:1'], NO_HOST, EXAMPLE],
 		['a name or a path alone', ['gateway', '/v1'], NO_HOST, EXAMPLE],
 		['other slashes', ['https:/a.example/v1', '//a.example/v1'], NO_HOST, EXAMPLE],
 		['two ports', ['api.example.com:1:2', 'a.example:x.y'], NO_HOST, EXAMPLE],
 		['a key or a word', ['sk-live-abcdef', 'mylocalhost', '[::1]x'], NO_HOST, EXAMPLE],
 		['numbers that mean others', ['http://127.1/v1', 'https://0x7f000001'], INVALID, EXAMPLE],
 		['fewer numbers', ['https://2130706433/v1', 'https://10.300'], INVALID, EXAMPLE],
-		['a port that is none', ['https://api.example.com:99999'], INVALID, EXAMPLE],
-		['half an IPv6 address', ['https://[::1'], INVALID, EXAMPLE],
+		['a port or address that is none', ['https://a.ex:99999', 'https://[::1'], INVALID, EXAMPLE],
 		['a slash in the host', ['https://a.ex%2fb.ex', 'https://a.ex／v1'], INVALID, EXAMPLE],
 		['a name that ends in numbers', ['http://x127.0.0.1'], INVALID, EXAMPLE],
 	])('%s', (_, typed, problem, advice) => {
@@ -111,6 +103,78 @@ describe('the base URL is strict in what could send the key to the wrong place',
 			expect(error).toMatchObject({ field: 'Base URL', details: { advice, retryable: false } });
 		}
 	});
+});
+
+const allowed = (text: string) => normalizeBaseUrl(text, { allowPrivateHttp: true });
+
+test.each([
+	['10/8', '10.0.0.0 10.1.2.3 10.255.255.255'],
+	['172.16/12', '172.16.0.0 172.20.1.2 172.31.255.255'],
+	['192.168/16', '192.168.0.0 192.168.1.10 192.168.255.255'],
+	['100.64/10', '100.64.0.0 100.100.1.1 100.127.255.255'],
+	['fc00::/7', '[fc00::] [fc00::1] [fd12:3456:789a::1] [fd00:0:0:0:0:0:0:1]=[fd00::1]'],
+	['fc00::/7 in capitals', '[FDFF:ffff::ffff]=[fdff:ffff::ffff]'],
+	['IPv4-mapped IPv6', '[::ffff:10.0.0.1]=[::ffff:a00:1] [::FFFF:c0a8:10a]=[::ffff:c0a8:10a]'],
+	['IPv4-mapped, at length', '[0:0:0:0:0:ffff:100.64.0.1]=[::ffff:6440:1]'],
+	['decimal and hexadecimal', '167772161=10.0.0.1 0xA.0x0.0x0.0x1=10.0.0.1 0xa000001.=10.0.0.1'],
+	['octal and short forms', '0300.0250.1.1=192.168.1.1 10.1=10.0.0.1 172.16.1=172.16.0.1'],
+	['full-width digits', '１０.０.０.１=10.0.0.1'],
+	['a name of one label', 'gateway GATEWAY=gateway my-gateway_1 gateway. n8n'],
+	['*.internal', 'host.docker.internal host.docker.internal. gw.internal GW.Internal=gw.internal'],
+	['*.local', 'nas.local gw.nas.local nas.local.'],
+	['*.lan', 'gw.lan gw.lan.'],
+	['*.home.arpa', 'gw.home.arpa a.b.home.arpa.'],
+])('with the switch, http is accepted for a host of a private network: %s', (_, hosts) => {
+	for (const pair of hosts.split(' ')) {
+		const [host = '', written = host] = pair.split('=');
+		expect([host, allowed(`http://${host}:8080`)]).toEqual([host, `http://${written}:8080/v1`]);
+		expect(allowed(allowed(`http://${host}/ai/v1/models`))).toBe(`http://${written}/ai/v1`);
+	}
+});
+
+const HTTP = /^Base URL uses http/;
+const BAD = /^Base URL is not a valid address$/;
+const EITHER = /^Base URL (uses http|is not a valid)/;
+
+test.each<[string, hosts: string, problem: RegExp]>([
+	['beside 10/8', '9.255.255.255 11.0.0.0', HTTP],
+	['beside 172.16/12', '172.15.255.255 172.32.0.0', HTTP],
+	['beside 192.168/16', '192.167.255.255 192.169.0.0 191.168.0.0 193.168.0.0', HTTP],
+	['beside 100.64/10', '100.63.255.255 100.128.0.0 99.64.0.0 101.64.0.0', HTTP],
+	['public addresses', '8.8.8.8 203.0.113.7 0.0.0.0 255.255.255.255 224.0.0.1', HTTP],
+	['link-local addresses', '169.254.169.254 169.254.0.1 [fe80::1] [febf::1]', HTTP],
+	['link-local addresses, mapped', '[::ffff:169.254.169.254] [::ffff:a9fe:a9fe]', HTTP],
+	['public addresses, mapped', '[::ffff:8.8.8.8] [::ffff:172.32.0.1]', HTTP],
+	['others that hold a private one', '[::10.0.0.1] [64:ff9b::10.0.0.1] [2002:a00:1::]', HTTP],
+	['public IPv6', '[2001:db8::7] [fbff::1] [fe00::1] [fc::1] [fd::1] [::] [ff02::1]', HTTP],
+	['loopback, mapped', '[::ffff:127.0.0.1]', HTTP],
+	['the metadata services of clouds', 'metadata.google.internal metadata.google.internal.', HTTP],
+	['metadata services by short names', 'metadata instance-data.ec2.internal', HTTP],
+	['public names', 'api.example.com gateway.example gw.internal.example.com local.example', HTTP],
+	['names that only look private', 'gw.notinternal gwlocal.example gw.lan.com gw.arpa', HTTP],
+	['a private name inside another', 'home.arpa.example', HTTP],
+	['a private address as a part of a name', '10.0.0.1.example.com 192.168.1.10.nip.io', HTTP],
+	['look-alikes in other scripts', 'gаteway gw.lаn gw.lосal büro.local xn--bro-hoa.local', EITHER],
+	['the ends alone, and empty labels', 'gw..local .local gateway.. gw..', EITHER],
+	['other signs', "gate!way gw'.local gw$.lan *.lan", EITHER],
+	['link-local in decimal or hexadecimal', '2852039166 0xa9fea9fe 0xa9.0xfe.0xa9.0xfe', BAD],
+	['others in other notations', '134744072 010.0.0.1 8.8 2130706433 127.1 0177.0.0.1', BAD],
+])('also with the switch http is refused for anything else: %s', (_, hosts, problem) => {
+	for (const host of hosts.split(' ')) {
+		const { message } = refusalOf(() => allowed(`http://${host}`));
+		expect([host, message]).toEqual([host, expect.stringMatching(problem)]);
+	}
+});
+
+test('https, loopback and everything else are with the switch as without it', () => {
+	const LOOPBACK = 'http://localhost:1 http://127.0.0.1 http://[::1]';
+	for (const text of `https://api.example.com ${LOOPBACK} gw.lan https://10.0.0.1`.split(' '))
+		expect(allowed(text)).toBe(normalizeBaseUrl(text));
+	const bad = 'https://10.1 http://me@gateway http://gateway?key=1 ftp://gateway gateway:8080';
+	for (const text of bad.split(' ')) {
+		const { message } = refusalOf(() => normalizeBaseUrl(text));
+		expect(refusalOf(() => allowed(text)).message).toBe(message);
+	}
 });
 
 test('whatever is typed is refused, or becomes https (http on this machine) with one /v1', () => {

@@ -24,14 +24,12 @@ test.each<[says: string, ...Parameters<typeof told>]>([
 
 test.each<[string, ...Parameters<typeof told>]>([
 	['as many as asked', { n: 3 }, 3, [PNG, PNG, PNG]],
-	['more than asked', { n: 2 }, 3, [PNG]],
 	['one where no number was asked for', {}, 1, [PNG]],
 	['of the format', { output_format: 'jpeg' }, 1, [JPEG]],
 	['not downloaded', { output_format: 'webp' }, 1, [undefined]],
 	['of an unknown format', { output_format: 'heif' }, 1, [PNG]],
 	['of the size', { size: WIDE }, 1, [PNG], WIDE],
 	['of a size that is left to the gateway', { size: 'auto' }, 1, [PNG], WIDE],
-	['of an unknown size', SQUARE, 1, [PNG]],
 	['of a size in words', SQUARE, 1, [PNG], 'large'],
 ])('images %s are no difference', (_, ...given) => {
 	expect(told(...given)).toEqual([]);

@@ -2,7 +2,7 @@ import { FailedTaskError } from '../../../nodes/shared/api/errors/errors';
 import { taskState } from '../../../nodes/shared/api/images/task';
 import { failedTask } from '../../../nodes/shared/api/images/task-errors';
 import { imageTaskSchema } from '../../../nodes/shared/api/schemas';
-import { arrange, KEY, shown } from './arrange';
+import { arrange } from './arrange';
 
 /** The error of a task that the gateway sent so. */
 function failed(task: object): FailedTaskError {
@@ -65,26 +65,20 @@ test.each<[Outcome, statuses: Array<number | undefined>]>([
 
 const NO_ACCOUNT = 'No available compatible accounts';
 const STORE = 'failed to store generated image to object storage';
+const BEFORE = /before you submit it again\.$/;
 const CONCURRENCY = 'Concurrency limit exceeded for user, please retry later';
 
 test.each<[Outcome, status: number | undefined, error: object, advice: RegExp]>([
 	['rateLimited', 429, { type: 'rate_limit_error', message: CONCURRENCY }, /raise the limit/],
 	['rateLimited', 429, { code: 'rate_limit_exceeded', message: 'the quota a minute' }, /limit/],
 	['refused', 429, { code: 'insufficient_quota', message: 'used up' }, /Raise or reset the quota/],
-	['refused', 429, { type: 'USAGE_LIMIT_EXCEEDED', message: 'x' }, /Raise or reset the quota/],
 	['refused', 429, { message: 'You exceeded your current quota' }, /Raise or reset the quota/],
 	['refused', 403, { type: 'billing_error', message: 'insufficient balance' }, /^Top up/],
 	['unavailable', 503, { type: 'api_error', message: NO_ACCOUNT }, /No account of the gateway/],
 	['unavailable', 529, { type: 'overloaded_error', message: 'busy' }, /Try again later/],
-	['inDoubt', 503, { message: 'object storage unavailable' }, /before you submit it again\.$/],
-	['inDoubt', 503, { message: 'The image could not be stored' }, /before you submit it again\.$/],
-	[
-		'inDoubt',
-		503,
-		{ code: 'image_storage_unavailable', message: 'later' },
-		/before you submit it again\.$/,
-	],
-	['inDoubt', 503, { type: 'UPLOAD_ERROR', message: 'later' }, /before you submit it again\.$/],
+	['inDoubt', 503, { message: 'The image could not be stored' }, BEFORE],
+	['inDoubt', 503, { code: 'image_storage_unavailable', message: 'later' }, BEFORE],
+	['inDoubt', 503, { type: 'UPLOAD_ERROR', message: 'later' }, BEFORE],
 	['unavailable', 503, { message: 'a historical outage, restored soon' }, /Try again later/],
 	['inDoubt', 502, { type: 'upstream_error', message: STORE }, /outage\. Try again later/],
 	['inDoubt', 504, { message: 'image task timed out' }, /Send a smaller request/],
@@ -105,38 +99,19 @@ test.each<[Outcome, status: number | undefined, error: object, advice: RegExp]>(
 	expect(error.details.advice).toMatch(advice);
 });
 
-const FREE = [
-	'rate_limit_error',
-	'server_is_overloaded',
-	'content_policy_violation',
-	'billing_error',
-];
-test.each(FREE)('a task that failed without a status is in doubt, not free: %s', (code) => {
+test.each([
+	...['rate_limit_error', 'server_is_overloaded', 'content_policy_violation', 'billing_error'],
+])('a task that failed without a status is in doubt, not free: %s', (code) => {
 	const error = failed({ error: { code, message: 'no' } });
 	expectOutcome(error, 'inDoubt');
 	expect(error.details.advice).not.toContain('Nothing was made');
 });
 
-test.each<[string, unknown]>([
-	['out of luck', { type: 'T', message: 'out of luck' }],
-	['out of luck', 'out of luck'],
-	['T', { type: 'T' }],
-	['T', { type: 'T', message: '' }],
-	['the gateway gave no reason', undefined],
-	['the gateway gave no reason', {}],
-	['the gateway gave no reason', ''],
-	['the gateway gave no reason', { type: '', message: '' }],
-])('a failed task says why: %s', (reason, error) => {
-	expect(failed({ error }).message).toBe(`The image task failed: ${reason}`);
-});
-
-test('what a failed task says is one line, bounded and without the key', () => {
-	const nasty = `key ${KEY}\r\n${'x'.repeat(5000)}`;
-	for (const http_status of [400, 429, 500]) {
-		const error = failed({ http_status, error: { type: nasty, code: nasty, message: nasty } });
-		expect(shown(error)).not.toContain(KEY);
-		expect(error.message).toMatch(/: key \[API key\] x+…$/);
-		for (const text of [error.message, error.details.type, error.details.code])
-			expect(text?.length).toBeLessThan(700);
-	}
+test.each<[string, unknown[]]>([
+	['out of luck', [{ type: 'T', message: 'out of luck' }, 'out of luck']],
+	['T', [{ type: 'T' }, { type: 'T', message: '' }]],
+	['the gateway gave no reason', [undefined, {}, '', { type: '', message: '' }]],
+])('a failed task says why: %s', (reason, errors) => {
+	for (const error of errors)
+		expect(failed({ error }).message).toBe(`The image task failed: ${reason}`);
 });

@@ -6,31 +6,19 @@ const ONE = { taskId: 'imgtask_4b1d9e6c', index: 0, count: 1 };
 const THIRD = { ...ONE, index: 2, count: 3 };
 
 test.each([
-	['after the task where nothing is wanted', '', ONE, 'png', 'imgtask_4b1d9e6c.png'],
 	['after the task where only spaces are wanted', '  ', ONE, 'png', 'imgtask_4b1d9e6c.png'],
 	['after a task whose ID is no name', '', { ...ONE, taskId: 'a/b:c' }, 'png', 'a_b_c.png'],
-	['after the task and its index among several', '', THIRD, 'png', 'imgtask_4b1d9e6c-2.png'],
-	['as wanted', 'fox', ONE, 'png', 'fox.png'],
-	['as wanted, whatever the prompt', 'fox', { ...ONE, prompt: 'A boat' }, 'png', 'fox.png'],
-	['as wanted, with the index among several', 'fox', THIRD, 'png', 'fox-2.png'],
 	['as wanted, the index where it is put', 'fox-{index}-red', THIRD, 'png', 'fox-2-red.png'],
-	['with the index of one image', 'fox-{index}', ONE, 'png', 'fox-0.png'],
 	['with the index twice', '{index}_{index}', THIRD, 'png', '2_2.png'],
-	['with the extension once', 'fox.png', ONE, 'png', 'fox.png'],
 	['with the extension in its case', 'fox.PNG', ONE, 'png', 'fox.PNG'],
 	['with another spelling of the type', 'fox.jpeg', ONE, 'jpg', 'fox.jpeg'],
-	['by its bytes, not by its extension', 'fox.png', ONE, 'jpg', 'fox.jpg'],
 	['by its bytes, not by its extension in capitals', 'fox.WEBP', ONE, 'gif', 'fox.gif'],
 	['with the index before the extension', 'fox.png', THIRD, 'png', 'fox-2.png'],
 	['with an index and an extension', '{index}.png', THIRD, 'webp', '2.webp'],
 	['with dots that are no extension', 'v1.2', ONE, 'png', 'v1.2.png'],
-	['with an extension of no image', 'archive.tar', ONE, 'png', 'archive.tar.png'],
 	['without spaces around, and with those inside', '  red fox  ', ONE, 'png', 'red fox.png'],
-	['in any script', '赤い狐', ONE, 'png', '赤い狐.png'],
-	['without folders', 'a/b\\c', ONE, 'png', 'a_b_c.png'],
 	['without a way up', '../../etc/passwd', ONE, 'png', '_.._etc_passwd.png'],
 	['without signs that no file may have', 'a<b>c"d|e?f*g:h', ONE, 'png', 'a_b_c_d_e_f_g_h.png'],
-	['without control characters', 'a\u0000b\nc', ONE, 'png', 'a_b_c.png'],
 	['so that it is not hidden', '.fox', ONE, 'png', 'fox.png'],
 	['image where only dots are left', '...', ONE, 'png', 'image.png'],
 	['image and index where only dots are left', '..', THIRD, 'png', 'image-2.png'],
@@ -42,7 +30,6 @@ test.each([
 	['Brass desk lamp on a walnut table', 'brass-desk-lamp-on-a-walnut-table-9e6c.png'],
 	['  A "red" fox,\n(small)! ', 'a-red-fox-small-9e6c.png'],
 	['Don’t panic', 'dont-panic-9e6c.png'],
-	['Маяк в сумерках', 'маяк-в-сумерках-9e6c.png'],
 	['赤い狐、雪の中', '赤い狐-雪の中-9e6c.png'],
 	['Cafe\u0301 №7', 'café-7-9e6c.png'],
 	['हिन्दी में', 'हिन्दी-में-9e6c.png'],
@@ -56,7 +43,6 @@ test.each([
 	['𠮷'.repeat(50), `${'𠮷'.repeat(40)}-9e6c.png`],
 	['', 'imgtask_4b1d9e6c.png'],
 	[' … ', 'imgtask_4b1d9e6c.png'],
-	['🦊🦊', 'imgtask_4b1d9e6c.png'],
 ])('where no name is wanted, the prompt %j names the file %s', (prompt, name) => {
 	expect(makeFileName('', { ...ONE, prompt }, 'png')).toBe(name);
 	const third = makeFileName('', { ...THIRD, prompt }, 'png');
@@ -106,7 +92,6 @@ test.each([
 	['scan.PNG', 'jpg', 'scan.jpg'],
 	['scan.jpeg', 'jpg', 'scan.jpeg'],
 	['scan.JPG', 'jpg', 'scan.JPG'],
-	['report.final', 'pdf', 'report.final.pdf'],
 	['v1.2', 'png', 'v1.2.png'],
 	['download.bin', 'pdf', 'download.pdf'],
 ])('the file %s with the bytes of a %s is sent as %s', (name, extension, sent) => {

@@ -3,7 +3,7 @@ import { downloadImage, type DownloadSettings } from '../../../nodes/shared/api/
 import { toDeadLink } from '../../../nodes/shared/api/images/download-failure';
 import { IMAGE_TYPE_BYTES } from '../../../nodes/shared/api/images/image-type';
 import { CanceledError, DownloadError } from '../../../nodes/shared/api/errors/errors';
-import { TransportFault, type FaultKind } from '../../../nodes/shared/api/http/transport';
+import type { FaultKind } from '../../../nodes/shared/api/http/transport';
 import { aborted, arrange, failureOf, fault, shown, START, type Arrangement } from './arrange';
 import { ScriptedStorage, type Step, type Stored } from './stored-images';
 
@@ -61,34 +61,34 @@ async function fail(...given: Parameters<typeof start>) {
 	expect(error.details.advice).toMatch(PAID);
 	expect(started.storage.saved).toEqual([]);
 	expect(started.storage.connections).toBe(0);
+	// A signed address is a secret: an error names its host alone.
+	expect(shown(error) + JSON.stringify(started.retries)).not.toMatch(/s3cr3t|X-Signature|bucket/);
 	return { ...started, error };
 }
 
-describe('An image is fetched', () => {
-	test('whole, into the storage, named and typed by its bytes', async () => {
-		const octets = ok([IMAGE], { ...of('application/octet-stream'), ...sized(1000) });
-		const { got, storage, time } = await download([octets]);
-		const name = { name: 'fox.png', mimeType: 'image/png' };
-		expect(got).toEqual({ file: { ...name, bytes: IMAGE }, ...name, size: 1000 });
-		expect(storage.saved).toEqual([got.file]);
-		expect(storage.opened).toEqual([{ url: SIGNED_URL, at: START }]);
-		// It is no longer watched.
-		const waits = time.waits.length;
-		await time.advance(3_600_000);
-		expect(time.waits).toHaveLength(waits);
-	});
+test('An image is fetched whole, into the storage, named and typed by its bytes', async () => {
+	const octets = ok([IMAGE], { ...of('application/octet-stream'), ...sized(1000) });
+	const { got, storage, time } = await download([octets]);
+	const name = { name: 'fox.png', mimeType: 'image/png' };
+	expect(got).toEqual({ file: { ...name, bytes: IMAGE }, ...name, size: 1000 });
+	expect(storage.saved).toEqual([got.file]);
+	expect(storage.opened).toEqual([{ url: SIGNED_URL, at: START }]);
+	// It is no longer watched.
+	const waits = time.waits.length;
+	await time.advance(3_600_000);
+	expect(time.waits).toHaveLength(waits);
+});
 
-	const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>');
+const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>');
 
-	test.each<[string, Stored, Settings, object]>([
-		['without a Content-Length', ok([IMAGE]), {}, { size: 1000 }],
-		['that is as large as may be', WHOLE, { maxBytes: 1000 }, { size: 1000 }],
-		['of a type of its own', ok([svg]), {}, { name: 'fox.svg', mimeType: 'image/svg+xml' }],
-		['by plain http', WHOLE, { url: 'http://store.example/1.png' }, { size: 1000 }],
-	])('%s', async (_, stored, settings, expected) => {
-		const { got } = await download([stored], settings);
-		expect(got).toMatchObject(expected);
-	});
+test.each<[string, Stored, Settings, object]>([
+	['without a Content-Length', ok([IMAGE]), {}, { size: 1000 }],
+	['that is as large as may be', WHOLE, { maxBytes: 1000 }, { size: 1000 }],
+	['of a type of its own', ok([svg]), {}, { name: 'fox.svg', mimeType: 'image/svg+xml' }],
+	['by plain http', WHOLE, { url: 'http://store.example/1.png' }, { size: 1000 }],
+])('An image is fetched %s', async (_, stored, settings, expected) => {
+	const { got } = await download([stored], settings);
+	expect(got).toMatchObject(expected);
 });
 
 describe('A redirect of the storage host', () => {
@@ -179,20 +179,17 @@ describe('An error status', () => {
 		]);
 	});
 
-	test('is final at once if the wait would pass the deadline, not if it ends there', async () => {
+	test('is final at once if the wait would pass the deadline, or no retries are allowed', async () => {
 		const inTime = await download([unavailable('60'), WHOLE], {}, { deadline: START + 60_000 });
 		expect(inTime.storage.opened).toHaveLength(2);
 		const { error, storage } = await fail([unavailable('60')], {}, { deadline: START + 59_000 });
 		expect(storage.opened).toHaveLength(1);
 		expect(error.details).toMatchObject({ retryAfter: 60, retryable: true });
 		expect(error.details.advice).toMatch(/^It asked to wait 60 s/);
-	});
-
-	test('is final at once if no retries are allowed, whatever it asks for', async () => {
-		const { error, time } = await fail([unavailable('60')], {}, { maxRetries: 0 });
-		expect(time.now()).toBe(START);
-		expect(error.details).toMatchObject({ retryAfter: 60, retryable: true });
-		expect(error.details.advice).toMatch(/^The storage host/);
+		const never = await fail([unavailable('60')], {}, { maxRetries: 0 });
+		expect(never.time.now()).toBe(START);
+		expect(never.error.details).toMatchObject({ retryAfter: 60, retryable: true });
+		expect(never.error.details.advice).toMatch(/^The storage host/);
 	});
 });
 
@@ -244,12 +241,9 @@ describe('What arrives is checked', () => {
 		['too few bytes', ok([IMAGE], sized(2000)), 4, 'only 1000 of 2000 bytes arrived'],
 		['half a signature', ok([IMAGE.subarray(0, 4)], sized(9)), 4, 'only 4 of 9 bytes arrived'],
 		['an empty file', ok([], sized(0)), 4, 'the file is empty'],
-		['no bytes of many', ok([], sized(9)), 4, 'the file is empty'],
 		['HTML', ok([html], of('text/html')), 1, 'a web page (HTML) came instead of an image'],
 		['JSON', ok([json], of('application/json')), 1, 'JSON came instead of an image'],
-		['another text', ok([word], of('image/png')), 1, 'something else came instead of an image'],
 		['a text of its length', ok([word], sized(5)), 1, 'something else came instead of an image'],
-		['a long text', ok([Buffer.alloc(300, 65)], sized(900)), 1, 'something else came instead'],
 		['a text that breaks off', ok([enough, fault('lost')], sized(900)), 1, 'something'],
 	])('%s is no image', async (_, stored, times, says) => {
 		const { error, storage } = await fail([stored]);
@@ -292,21 +286,18 @@ describe('What arrives is checked', () => {
 		}
 	});
 
-	test.each<[encoding: string | undefined, length: number, says: string | undefined]>([
-		['gzip', 10, undefined],
-		['br', 9999, undefined],
-		['deflate', 10, undefined],
-		['zstd', 9999, undefined],
-		['gzip, br', 9999, undefined],
-		[undefined, 1100, '1000 of 1100'],
-		['', 1100, '1000 of 1100'],
-		['identity', 1100, '1000 of 1100'],
-		[' Identity ', 1100, '1000 of 1100'],
-	])('a length counts unless the file was packed: %j, %i', async (encoding, length, says) => {
+	test('a length counts unless the file was packed', async () => {
 		const avif = Buffer.concat([Buffer.from('\0\0\0\x20ftypavif', 'latin1'), Buffer.alloc(988, 7)]);
-		const stored = ok([avif], { ...sized(length), 'content-encoding': encoding });
-		if (says) expect((await fail([stored])).error.message).toContain(`only ${says} bytes arrived`);
-		else expect((await download([stored])).got.size).toBe(1000);
+		const stored = (length: number, encoding?: string) =>
+			ok([avif], { ...sized(length), 'content-encoding': encoding });
+		for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'gzip, br']) {
+			for (const length of [10, 9999])
+				expect((await download([stored(length, encoding)])).got.size).toBe(1000);
+		}
+		for (const encoding of [undefined, '', 'identity', ' Identity ']) {
+			const { error } = await fail([stored(1100, encoding)]);
+			expect(error.message).toContain('only 1000 of 1100 bytes arrived');
+		}
 	});
 
 	test('a file with its end counts as whole, although the host announced more bytes', async () => {
@@ -316,74 +307,53 @@ describe('What arrives is checked', () => {
 	});
 });
 
-describe('A connection on which nothing happens', () => {
-	const [first, second] = [IMAGE.subarray(0, 500), IMAGE.subarray(500, 600)];
-	const stalling = ok([first, { pause: 10_000 }, second, { pause: 60_001 }]);
+const [first, second] = [IMAGE.subarray(0, 500), IMAGE.subarray(500, 600)];
+const stalling = ok([first, { pause: 10_000 }, second, { pause: 60_001 }]);
 
-	test.each<[string, Stored[], Settings, seconds: number, tookMs: number]>([
-		['in the middle of the file', [stalling], {}, 60, 70_000],
-		['that never answers', ['silence'], {}, 60, 60_000],
-		['behind a redirect', [redirect('/2.png'), 'silence'], { idleMs: 2500 }, 2.5, 2500],
-	])('is given up after the idle time, not before: %s', async (...row) => {
+test.each<[string, Stored[], Settings, seconds: number, tookMs: number]>([
+	['in the middle of the file', [stalling], {}, 60, 70_000],
+	['that never answers', ['silence'], {}, 60, 60_000],
+	['behind a redirect', [redirect('/2.png'), 'silence'], { idleMs: 2500 }, 2.5, 2500],
+])(
+	'A connection on which nothing happens is given up after the idle time, not before: %s',
+	async (...row) => {
 		const [, script, settings, seconds, tookMs] = row;
 		const { error, time } = await fail(script, settings, { maxRetries: 0 });
 		expect(error.message).toContain(`nothing arrived for ${seconds} s`);
 		expect(error.details.retryable).toBe(true);
 		expect(error.details.advice).toMatch(/^The storage host or the network/);
 		expect(time.now() - START).toBe(tookMs);
-	});
+	},
+);
 
-	test('is fine as long as something arrives in time', async () => {
-		const pieces = Array.from({ length: 8 }, (_, n) => IMAGE.subarray(n * 125, n * 125 + 125));
-		const body = pieces.flatMap((piece) => [{ pause: 59_999 }, piece]);
-		const { got, storage } = await download([ok(body)]);
-		expect(got.size).toBe(1000);
-		expect(storage.opened).toHaveLength(1);
-	});
-
-	test('is tried again', async () => {
-		const { storage } = await download(['silence', WHOLE]);
-		expect(storage.opened.map(({ at }) => at - START)).toEqual([0, 61_000]);
-	});
+test('A connection on which nothing happens is fine as long as something arrives in time', async () => {
+	const pieces = Array.from({ length: 8 }, (_, n) => IMAGE.subarray(n * 125, n * 125 + 125));
+	const body = pieces.flatMap((piece) => [{ pause: 59_999 }, piece]);
+	const { got, storage } = await download([ok(body)]);
+	expect(got.size).toBe(1000);
+	expect(storage.opened).toHaveLength(1);
 });
 
-describe('A cancel', () => {
-	test.each<[string, Stored, atMs: number]>([
-		['before the download', WHOLE, 0],
-		['before the host answers', 'silence', 20_000],
-		['while the first bytes are awaited', ok([{ pause: 50_000 }, IMAGE]), 20_000],
-		['while the body arrives', ok([IMAGE, { pause: 50_000 }, IMAGE]), 20_000],
-		['while it waits to try again', unavailable('50'), 20_000],
-	])('%s ends it there, and nothing is opened after', async (_, stored, atMs) => {
-		const { cancel, begin, storage, time } = start([stored]);
-		if (atMs === 0) cancel();
-		const ending = failureOf(begin());
-		await time.advance(atMs);
-		cancel();
-		await expect(ending).resolves.toBeInstanceOf(CanceledError);
-		expect(time.now() - START).toBe(atMs);
-		await time.advance(3_600_000);
-		expect(storage).toMatchObject({ connections: 0, saved: [] });
-		expect(storage.opened).toHaveLength(atMs === 0 ? 0 : 1);
-	});
-
-	test('that the storage host’s side reports is believed', async () => {
-		const { failure, begin, storage } = start([aborted()]);
-		await expect(failure(begin())).resolves.toBeInstanceOf(CanceledError);
-		expect(storage.opened).toHaveLength(1);
-	});
+test.each<[string, Stored, atMs: number]>([
+	['before the download', WHOLE, 0],
+	['before the host answers', 'silence', 20_000],
+	['while the body arrives', ok([IMAGE, { pause: 50_000 }, IMAGE]), 20_000],
+	['while it waits to try again', unavailable('50'), 20_000],
+])('A cancel %s ends it there, and nothing is opened after', async (_, stored, atMs) => {
+	const { cancel, begin, storage, time } = start([stored]);
+	if (atMs === 0) cancel();
+	const ending = failureOf(begin());
+	await time.advance(atMs);
+	cancel();
+	await expect(ending).resolves.toBeInstanceOf(CanceledError);
+	expect(time.now() - START).toBe(atMs);
+	await time.advance(3_600_000);
+	expect(storage).toMatchObject({ connections: 0, saved: [] });
+	expect(storage.opened).toHaveLength(atMs === 0 ? 0 : 1);
 });
 
-test.each<[string, Stored[]]>([
-	['a status', [{ status: 403 }]],
-	['a fault', [new TransportFault('lost', 'ECONNRESET', SIGNED_URL)]],
-	['a short body', [ok([IMAGE], sized(2000))]],
-	['a web page', [ok([Buffer.from('x')], of('text/html'))]],
-	['redirects without end', [redirect(SIGNED_URL)]],
-	['a redirect to nowhere', [redirect('file:///s3cr3t')]],
-	['silence', ['silence']],
-])('A signed address is a secret: the error of %s names its host alone', async (_, script) => {
-	const { error, retries } = await fail(script);
-	expect(error.message).toContain('from store.example:8443: ');
-	expect(shown(error) + JSON.stringify(retries)).not.toMatch(/s3cr3t|X-Signature|bucket/);
+test('A cancel that the storage host’s side reports is believed', async () => {
+	const { failure, begin, storage } = start([aborted()]);
+	await expect(failure(begin())).resolves.toBeInstanceOf(CanceledError);
+	expect(storage.opened).toHaveLength(1);
 });

@@ -1,5 +1,8 @@
+import { PNG } from 'pngjs';
 import { ValidationError } from '../../../nodes/shared/api/errors/errors';
+import { editForm, imageAddresses } from '../../../nodes/shared/api/images/image-edit';
 import { checkImageRequest } from '../../../nodes/shared/api/images/image-request';
+import { hasAlpha, PNG_ALPHA_BYTES } from '../../../nodes/shared/api/images/png-alpha';
 import { refusalOf } from './arrange';
 
 const OK = { model: 'image-1', prompt: 'a red fox' };
@@ -49,4 +52,111 @@ test.each([
 ])('the size %j is sent as %s, and nothing else changes', (size, sent) => {
 	const request = { ...OK, seed: 7 };
 	expect(checkImageRequest({ ...request, size })).toEqual({ ...request, size: sent });
+});
+
+const upload = (name: string, type = 'image/png') => ({ name, bytes: new Blob([name], { type }) });
+
+/** Each part: its name, and its text, or its file’s name, type and content. */
+async function partsOf(form: FormData): Promise<unknown[]> {
+	return await Promise.all(
+		[...form.entries()].map(async ([name, part]) =>
+			typeof part === 'string' ? [name, part] : [name, part.name, part.type, await part.text()],
+		),
+	);
+}
+
+test('the form of an edit has one image as image', async () => {
+	expect(await partsOf(editForm(OK, [upload('a.png')]))).toEqual([
+		['model', 'image-1'],
+		['prompt', OK.prompt],
+		['image', 'a.png', 'image/png', 'a.png'],
+	]);
+});
+
+test('the form of an edit has several images as image[], in order, and the mask behind them', async () => {
+	const images = [upload('b.jpg', 'image/jpeg'), upload('a.png')];
+	const form = editForm(OK, images, upload('m.png'));
+	expect((await partsOf(form)).slice(2)).toEqual([
+		['image[]', 'b.jpg', 'image/jpeg', 'b.jpg'],
+		['image[]', 'a.png', 'image/png', 'a.png'],
+		['mask', 'm.png', 'image/png', 'm.png'],
+	]);
+});
+
+test('the form of an edit has other fields as text, objects as JSON, and nothing for what is not set', async () => {
+	const more = { n: 2, hd: false, style: { a: [1] }, tags: ['x'], gone: undefined, none: null };
+	const parts = await partsOf(editForm({ ...OK, ...more }, [upload('a.png')]));
+	const texts = { n: '2', hd: 'false', style: '{"a":[1]}', tags: '["x"]' };
+	expect(parts.slice(2, -1)).toEqual(Object.entries(texts));
+});
+
+describe('images by address', () => {
+	const A = 'https://example.com/a.png';
+	const B = 'http://example.com/b.png?x=1,2';
+	const DATA = 'data:image/png;base64,iVBORw0KGgo=';
+
+	test.each<[string, unknown[], string[]]>([
+		['one', [A, ` ${A}\n`], [A]],
+		['separated by commas, spaces or lines', [`${A},${B}`, `${A} ,  ${B}`, `${A}\r\n${B}`], [A, B]],
+		['a comma in an address', [B], [B]],
+		['a data URL', [DATA], [DATA]],
+		['data URLs and others', [`${DATA},${A}\n${DATA}`, [DATA, A, DATA]], [DATA, A, DATA]],
+		['a list with holes', [[A, '', null, undefined, B]], [A, B]],
+	])('%s', (_, values, addresses) => {
+		const images = addresses.map((image_url) => ({ image_url }));
+		for (const value of values) expect(imageAddresses(value, 'Image URLs')).toEqual(images);
+	});
+
+	test.each<[string, unknown[], string]>([
+		['nothing', ['', [], undefined], 'is empty'],
+		['a path or a file', ['/a.png', 'file:///a.png'], 'at position 1'],
+		['data that is no image', ['data:text/html,hi'], 'at position 1'],
+		['an address that is none', [`${A},https://[`, [A, 5]], 'at position 2'],
+	])('%s: refused', (_, values, problem) => {
+		for (const value of values) {
+			const error = refusalOf(() => imageAddresses(value, 'Image URLs'));
+			expect(error).toBeInstanceOf(ValidationError);
+			expect(error).toMatchObject({ field: 'Image URLs' });
+			expect(error.message).toContain(problem);
+		}
+	});
+});
+
+describe('a PNG can be transparent', () => {
+	const png = (colorType: 0 | 2 | 4 | 6) =>
+		PNG.sync.write(new PNG({ width: 2, height: 2 }), { colorType, inputHasAlpha: true });
+
+	test('by its color type', () => {
+		const transparent = ([0, 2, 4, 6] as const).filter((colorType) => hasAlpha(png(colorType)));
+		expect(transparent).toEqual([4, 6]);
+	});
+
+	/** A PNG with one more chunk behind its header. */
+	function withChunk(type: string, size: number, plain = png(2)): Buffer {
+		const chunk = Buffer.alloc(12 + size);
+		chunk.writeUInt32BE(size);
+		chunk.write(type, 4, 'latin1');
+		return Buffer.concat([plain.subarray(0, 33), chunk, plain.subarray(33)]);
+	}
+
+	test('by a tRNS chunk, also behind other chunks, and within a larger buffer', () => {
+		const file = withChunk('tRNS', 6);
+		const files = [file, withChunk('pHYs', 9), withChunk('tEXt', 500, file)];
+		expect(files.map(hasAlpha)).toEqual([true, false, true]);
+		expect(hasAlpha(Buffer.concat([Buffer.alloc(100, 1), file]).subarray(100))).toBe(true);
+	});
+
+	test('not by the letters tRNS within another chunk', () => {
+		const file = withChunk('tEXt', 40);
+		file.write('tRNS', 50, 'latin1');
+		expect(hasAlpha(file)).toBe(false);
+	});
+
+	test('not where the file ends too early, or lies about its length', () => {
+		expect(hasAlpha(new Uint8Array())).toBe(false);
+		expect(hasAlpha(png(2).subarray(0, 30))).toBe(false);
+		const lying = withChunk('tEXt', 4);
+		lying.writeUInt32BE(0xffffffff, 33);
+		expect(hasAlpha(lying.subarray(0, PNG_ALPHA_BYTES))).toBe(false);
+	});
 });

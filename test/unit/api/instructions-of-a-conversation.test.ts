@@ -6,32 +6,27 @@ const user = { role: 'user', content: 'Hi' };
 const part = (text: string) => ({ type: 'input_text', text });
 const image = { type: 'input_image', image_url: 'https://pictures.example.com/boat.png' };
 
-describe('System and developer messages', () => {
-	const typed = { type: 'message', ...system([part('B')], 'developer') };
+const TAKEN = { instructions: 'A', input: [user] };
+const typed = { type: 'message', ...system([part('B')], 'developer') };
 
-	test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-		['one', { input: [system('A'), user] }, { instructions: 'A', input: [user] }],
-		['several', { input: [system('A'), typed, user] }, { instructions: 'A\n\nB', input: [user] }],
-		['instructions that are null', { instructions: null, input: 'Hi' }, { input: 'Hi' }],
-		['a message of blanks', { input: [system(' '), user] }, { input: [user] }],
-		[
-			'blank instructions',
-			{ instructions: ' \n', input: [system('A'), user] },
-			{ instructions: 'A', input: [user] },
-		],
-	])('at the head become instructions: %s', (_name, body, sent) => {
-		expect(prepareRequest(body)).toEqual(sent);
-	});
+test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+	['one', { input: [system('A'), user] }, TAKEN],
+	['several', { input: [system('A'), typed, user] }, { instructions: 'A\n\nB', input: [user] }],
+	['instructions that are null', { instructions: null, input: 'Hi' }, { input: 'Hi' }],
+	['a message of blanks', { input: [system(' '), user] }, { input: [user] }],
+	['blank ones', { instructions: ' \n', input: [system('A'), user] }, TAKEN],
+])('System and developer messages at the head become instructions: %s', (_name, body, sent) => {
+	expect(prepareRequest(body)).toEqual(sent);
+});
 
-	test.each<[string, Record<string, unknown>]>([
-		['beside instructions', { instructions: 'B', input: [system('A'), user] }],
-		['beside a stored prompt', { prompt: { id: 'pmpt_1' }, input: [system('A'), user] }],
-		['after another message', { input: [user, system('A')] }],
-		['with a picture', { input: [system([part('A'), image]), user] }],
-		['as the only message', { input: [system('A')] }],
-	])('stay %s', (_name, body) => {
-		expect(prepareRequest(body)).toEqual(body);
-	});
+test.each<[string, Record<string, unknown>]>([
+	['beside instructions', { instructions: 'B', input: [system('A'), user] }],
+	['beside a stored prompt', { prompt: { id: 'pmpt_1' }, input: [system('A'), user] }],
+	['after another message', { input: [user, system('A')] }],
+	['with a picture', { input: [system([part('A'), image]), user] }],
+	['as the only message', { input: [system('A')] }],
+])('System and developer messages stay %s', (_name, body) => {
+	expect(prepareRequest(body)).toEqual(body);
 });
 
 const file = { type: 'input_file', filename: 'file.csv', file_data: 'data:text/csv;base64,YQ==' };

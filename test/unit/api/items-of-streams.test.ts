@@ -1,15 +1,5 @@
 import fc from '../../support/fast-check';
-import {
-	BODY,
-	bytes,
-	completed,
-	done,
-	event,
-	inChunks,
-	message,
-	outcome,
-} from './recorded-streams';
-import recorded from './recorded-answers.json';
+import { BODY, bytes, completed, event, inChunks, outcome } from './recorded-streams';
 import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { reply, succeed } from './arrange';
 
@@ -18,141 +8,18 @@ jest.setTimeout(120_000);
 
 type Fields = Record<string, unknown>;
 
-const call = (n: number, more: object = {}) => ({
-	type: 'function_call',
-	id: `fc_${n}`,
-	call_id: `call_${n}`,
-	name: 'look',
-	arguments: `{"n":${n}}`,
-	...more,
-});
 const item = (kind: string, fields: object) => event(`response.output_item.${kind}`, fields);
-const argumentsDelta = (delta: string, more: object = {}) =>
-	event('response.function_call_arguments.delta', { delta, ...more });
-const text = (delta: string, more: object = {}) =>
-	event('response.output_text.delta', { delta, ...more });
-const thought = { type: 'reasoning', summary: [] };
-
-describe('No item of a stream overwrites another', () => {
-	const END = completed({ output: [] });
-	const begun = (n: number, more: object = {}) =>
-		item('added', { item: call(n, { arguments: '' }), ...more });
-	const ended = (n: number, more: object = {}) => item('done', { item: call(n), ...more });
-	const zero = { output_index: 0 };
-	const bothBegun = [begun(1, zero), begun(2, zero)];
-	const CALLS = [call(1), call(2)];
-	const THOUGHT_HI = [thought, message('Hi')];
-
-	test.each<[string, string[], object[]]>([
-		['calls without a number', [begun(1), begun(2), ended(1), ended(2)], CALLS],
-		['calls that all have the number 0', [...bothBegun, ended(2, zero), ended(1, zero)], CALLS],
-		[
-			'arguments that name their call',
-			[
-				...bothBegun,
-				argumentsDelta('{"n"', { item_id: 'fc_1', ...zero }),
-				argumentsDelta('{"n":2}', { call_id: 'call_2', ...zero }),
-				argumentsDelta(':1}', { item_id: 'fc_1', ...zero }),
-			],
-			CALLS,
-		],
-		[
-			'a text after what the model thought',
-			[item('added', { item: thought }), item('done', { item: thought }), text('Hi', zero)],
-			THOUGHT_HI,
-		],
-		['a text beside a thought', [item('added', { item: thought }), text('Hi')], THOUGHT_HI],
-		[
-			'items that share one ID',
-			[
-				item('added', { item: { ...message(), id: 'm' } }),
-				text('One', { item_id: 'm' }),
-				item('done', { item: { ...message('One'), id: 'm' } }),
-				item('added', { item: { ...message(), id: 'm' } }),
-				text('Two', { item_id: 'm' }),
-				item('done', { item: { ...message('Two'), id: 'm' } }),
-			],
-			['One', 'Two'].map((said) => ({ ...message(said), id: 'm' })),
-		],
-		[
-			'calls that share one ID',
-			[1, 2].map((n) => item('done', { item: call(n, { id: 'fc' }) })),
-			[call(1, { id: 'fc' }), call(2, { id: 'fc' })],
-		],
-		[
-			'events of one item, each with another ID',
-			[
-				item('added', { item: { ...message(), id: 'a' }, ...zero }),
-				text('H', { item_id: 'b', ...zero }),
-				text('i', { item_id: 'c', ...zero }),
-				item('done', { item: { ...message('Hi'), id: 'd' }, ...zero }),
-			],
-			[{ ...message('Hi'), id: 'd' }],
-		],
-	])('%s', async (_, events, output) => {
-		const { json } = await outcome([bytes(events.join('') + END)]);
-		expect(json.output).toEqual(output);
-	});
-});
-
-describe('What the final response does not carry, its events do', () => {
-	const LAST = done(1, call(1));
-	const three = [done(0, thought), LAST, done(2, message('Hi'))];
-	const B = done(1, message('B'));
-	const AB = [message('AB')];
-
-	test.each<[string, string[], unknown, object[]]>([
-		['a text', [text('Hello')], [message()], [message('Hello')]],
-		['a content', [text('Hello')], [{ ...message(), content: undefined }], [message('Hello')]],
-		['the end of a text', [text('Hello')], [message('Hel')], [message('Hello')]],
-		['the longer of two', [done(0, message('Hello'))], [message('Hi')], [message('Hello')]],
-		['arguments', [done(0, call(1))], [call(1, { arguments: '' })], [call(1)]],
-		['an item between others', three, [thought, message('Hi')], [thought, call(1), message('Hi')]],
-		['the last item', [done(0, message('Hi')), LAST], [message('Hi')], [message('Hi'), call(1)]],
-		['no text that it has in another item', [done(0, message('A')), B], AB, AB],
-		['no call that was only begun', [item('added', { item: call(1) })], AB, AB],
-	])('%s', async (_, events, final, output) => {
-		const { json } = await outcome([bytes(events.join('') + completed({ output: final }))]);
-		expect(json.output).toEqual(output);
-	});
-
-	test('a recorded one: text in a delta, none in the end, completed', async () => {
-		const { json } = await outcome([bytes(recorded['claude, streamed: cut after the first word'])]);
-		expect(json).toMatchObject({ status: 'completed', output: [message('word0 ')] });
-	});
-
-	test.each(['claude, streamed: thinking', 'chat-only, streamed: thinking'] as const)(
-		'%s, where the final item has another ID',
-		async (name) => {
-			const { json } = await outcome([bytes(recorded[name])]);
-			const output = json.output as Fields[];
-			expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
-			expect(output[0]!.summary).toEqual([{ type: 'summary_text', text: 'let me think' }]);
-		},
-	);
-});
-
 /** How a gateway tells items apart, and what it leaves out. */
-interface Manner {
-	numbers: 'right' | 'zero' | 'none';
-	ids: 'kept' | 'changing' | 'none';
-	/** Whether the events of items come mixed. */
-	mixed: boolean;
-	added: boolean;
-	/** Whether the arguments stand whole in `added`, and again in the deltas. */
-	wholeInAdded: boolean;
-	/** What the ends of texts and items say. */
-	ends: 'all' | 'nothing' | 'no content';
-	final: 'all' | 'nothing' | 'no output' | 'no content';
-}
-
-const manner: fc.Arbitrary<Manner> = fc
+const manner = fc
 	.record({
 		numbers: fc.constantFrom('right', 'zero', 'none'),
 		ids: fc.constantFrom('kept', 'changing', 'none'),
+		/** Whether the events of items come mixed. */
 		mixed: fc.boolean(),
 		added: fc.boolean(),
+		/** Whether the arguments stand whole in `added`, and again in the deltas. */
 		wholeInAdded: fc.boolean(),
+		/** What the ends of texts and items say. */
 		ends: fc.constantFrom('all', 'nothing', 'no content'),
 		final: fc.constantFrom('all', 'nothing', 'no output', 'no content'),
 	} as const)
@@ -162,6 +29,7 @@ const manner: fc.Arbitrary<Manner> = fc
 		mixed: given.mixed && (given.numbers === 'right' || given.ids === 'kept'),
 		added: given.added || given.ids === 'changing',
 	}));
+type Manner = typeof manner extends fc.Arbitrary<infer M> ? M : never;
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const part = fc.oneof(
@@ -169,11 +37,9 @@ const part = fc.oneof(
 	words.map((said) => ({ type: 'refusal', refusal: said })),
 );
 const anyItem: fc.Arbitrary<Fields> = fc.oneof(
-	fc.array(part, { minLength: 1, maxLength: 3 }).map((content) => ({
-		type: 'message',
-		role: 'assistant',
-		content,
-	})),
+	fc
+		.array(part, { minLength: 1, maxLength: 3 })
+		.map((content) => ({ type: 'message', role: 'assistant', content })),
 	fc.array(words, { maxLength: 2 }).map((texts) => ({
 		type: 'reasoning',
 		summary: texts.map((said) => ({ type: 'summary_text', text: said })),
@@ -235,16 +101,12 @@ function eventsOf(given: Fields, index: number, how: Manner, size: number): stri
 			});
 	return [
 		...(how.added ? [item('added', { ...number, item: withId(begun) })] : []),
-		...texts.flatMap(({ name, field, said, at }) => [
-			...cut(said, size).map((delta) =>
-				event(`response.${name}.delta`, { ...place(), ...at, delta }),
-			),
-			event(`response.${name}.done`, {
-				...place(),
-				...at,
-				...(how.ends !== 'no content' && { [field]: how.ends === 'all' ? said : '' }),
-			}),
-		]),
+		...texts.flatMap(({ name, field, said, at }) => {
+			const of = (kind: string, more: object | false) =>
+				event(`response.${name}.${kind}`, { ...place(), ...at, ...more });
+			const end = how.ends !== 'no content' && { [field]: how.ends === 'all' ? said : '' };
+			return [...cut(said, size).map((delta) => of('delta', { delta })), of('done', end)];
+		}),
 		item('done', { ...number, item: withId(lessened(given, how.ends)) }),
 	];
 }

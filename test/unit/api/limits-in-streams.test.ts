@@ -4,7 +4,7 @@ import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { streamResponse } from '../../../nodes/shared/api/responses/response-stream';
 import type { Client } from '../../../nodes/shared/api/http/request';
 import type { OpenReply } from '../../../nodes/shared/api/http/transport';
-import { arrange, reply, type Arrangement } from './arrange';
+import { arrange, quotedError, reply, type Arrangement } from './arrange';
 import { added, BODY, bytes, completed, delta, event, message } from './recorded-streams';
 import recorded from './recorded-answers.json';
 
@@ -13,15 +13,19 @@ const LIMIT = recorded['one place, two streams at once, 2'];
 const BEGUN = event('response.created', { response: {} });
 const ANSWER = delta('Hi') + completed({ output: [message('Hi')] });
 
+const end = (type: string, response: object) => event(`response.${type}`, { response });
 const failed = (code: string, response: object = {}) =>
-	event('response.failed', { response: { error: { code, message: 'No' }, ...response } });
+	end('failed', { error: { code, message: 'No' }, ...response });
 
-const quoted = (code: string) =>
-	`litellm.APIError: OpenAIException - {"error":{"code":"${code}","message":"No"}}`;
+const data = (json: object) => `data: ${JSON.stringify(json)}\n\n`;
 
 /** An error event of LiteLLM, whose message quotes its provider's error; its own code is a status. */
 const quoting = (status: number, code: string) =>
-	`data: ${JSON.stringify({ error: { message: quoted(code), type: 'x', code: `${status}` } })}\n\n`;
+	data(quotedError({ code, message: 'No' }, `${status}`));
+
+const NO = { code: 'rate_limit_exceeded', message: 'No' };
+const CHUNK = { object: 'chat.completion.chunk', choices: [], error: NO };
+const PROBLEM = { title: 'Too Many Requests', status: 429, detail: 'No' };
 
 /** The reply to each request, streamed or as a whole. */
 const WAYS: Array<[string, (client: Client) => Promise<unknown>]> = [
@@ -65,7 +69,16 @@ describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 		['that is an overload', PINGS + failed('server_is_overloaded')],
 		['that asks to slow down', failed('slow_down')],
 		['that quotes a provider’s', quoting(429, 'rate_limit_exceeded')],
-		['in JSON', JSON.stringify({ error: { code: 'rate_limit_exceeded', message: 'No' } })],
+		['in JSON', JSON.stringify({ error: NO })],
+		['in JSON behind pings', `: ping\n\n: ping\n\n${JSON.stringify({ error: NO })}`],
+		['in a list in JSON', JSON.stringify([{ error: NO }])],
+		['in problem details', JSON.stringify(PROBLEM)],
+		['in a failed response', JSON.stringify({ id: 'r', status: 'failed', output: [], error: NO })],
+		['in an event without a type', data(NO)],
+		['in a chunk', data(CHUNK)],
+		['in response.error', event('response.error', { error: NO })],
+		['in the details of a status', end('failed', { status_details: { error: NO } })],
+		['in response.done', end('done', { status: 'failed', error: NO })],
 	])('%s is waited out, and sent again', async (_name, limit) => {
 		const { client, drive, sent } = arranged([limit, limit, ANSWER]);
 		await expect(drive(ask(client))).resolves.toMatchObject({ json: { status: 'completed' } });

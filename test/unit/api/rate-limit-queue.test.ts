@@ -154,16 +154,6 @@ describe('The rate-limit queue', () => {
 		expect(waits.slice(20)).toEqual([2, 4, 8, 16, 30, 30, 30]);
 	});
 
-	test('knows that an item was given up, until another one succeeds', async () => {
-		const { sent } = queueOf(2);
-		const [first, second] = await sent(2);
-		expect(second!.hasGivenUp).toBe(false);
-		first.onGivenUp();
-		expect(second!.hasGivenUp).toBe(true);
-		second!.onSucceeded();
-		expect(first.hasGivenUp).toBe(false);
-	});
-
 	test('keeps a slot until it is released, and hears nothing of it afterwards', async () => {
 		const { queue, sent, asks, slot, time } = queueOf(1);
 		const [only] = await sent(1);

@@ -5,7 +5,6 @@ import type {
 	OpenReply,
 	Transport,
 } from '../../../nodes/shared/api/http/transport';
-import { startGateway } from '../../../gateway';
 import { arrange, failureOf, type Arrangement } from './arrange';
 
 export const BODY = { model: 'text-1', input: 'Hello' };
@@ -96,57 +95,4 @@ export async function outcome(chunks: Chunks) {
 	const { run, seen } = streaming(chunks);
 	const { json } = await run();
 	return { json, pieces: seen.pieces };
-}
-
-/** The same for one that may end by an error. */
-export async function outcomeOrFailure(chunks: Chunks) {
-	const { run, seen } = streaming(chunks);
-	const ended = await run().then(
-		({ json }) => json,
-		(error: unknown) => {
-			const { message, details } = error as Error & { details: unknown };
-			return { message, details };
-		},
-	);
-	return { ended, pieces: seen.pieces };
-}
-
-const parameters = { type: 'object', properties: { city: { type: 'string' } } };
-const weather = { type: 'function', name: 'get_weather', parameters };
-const time = { ...weather, name: 'get_time' };
-
-/** Requests whose streams are recorded: together they hold every kind of event. */
-const REQUESTS: Record<string, object> = {
-	'a text': { input: 'Grüße aus Köln, 你好 😀!' },
-	'a text and what the model thought': { input: 'Think', reasoning: { summary: 'auto' } },
-	'two messages': { input: 'Hi [[two]]' },
-	'a refusal': { input: 'Hi [[refuse]]' },
-	'calls of functions': { input: 'Call get_weather for Århus', tools: [weather, time] },
-	'a search with a citation': { input: 'Find ünïcode', tools: [{ type: 'web_search' }] },
-	'a drawing': { input: 'A boat', tools: [{ type: 'image_generation', size: '16x16' }] },
-	'items and events that nobody knows': { input: 'Hi [[unknown]]' },
-	'an answer that is cut off': { input: 'Hello there, world', max_output_tokens: 2 },
-	'no output': { input: '[[empty]]' },
-	'a failure in the middle': { input: 'A long tale [[fail]]' },
-	'an error in the middle': { input: 'A long tale [[error]]' },
-};
-
-/** What the gateway sends for each of the requests, word for word. */
-export async function recordStreams(): Promise<Array<[string, string]>> {
-	const gateway = await startGateway();
-	try {
-		const streams: Array<[string, string]> = [];
-		const authorization = `Bearer ${gateway.keys.active}`;
-		const headers = { authorization, 'content-type': 'application/json' };
-		for (const [name, request] of Object.entries(REQUESTS)) {
-			const body = JSON.stringify({ model: 'aurora-omni-1', stream: true, ...request });
-			const url = `${gateway.baseUrl}/responses`;
-			const reply = await fetch(url, { method: 'POST', headers, body });
-			if (reply.status !== 200) throw new Error(`${name}: ${await reply.text()}`);
-			streams.push([name, await reply.text()]);
-		}
-		return streams;
-	} finally {
-		await gateway.close();
-	}
 }

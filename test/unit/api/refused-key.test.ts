@@ -1,6 +1,6 @@
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
-import { arrange, reply, sending } from './arrange';
+import { arrange, fail, quotedError, reply, sending } from './arrange';
 
 const said = { code: 'INVALID_API_KEY', message: 'Invalid API key' };
 const INVALID = reply(401, said, { 'x-request-id': 'req_1' });
@@ -54,4 +54,57 @@ test('another run has another key', async () => {
 	const second = arrange([reply(200, {})], { run: {} });
 	await second.drive(send(second.client));
 	expect(second.sent).toHaveLength(1);
+});
+
+/** A refusal in LiteLLM's words, whose provider gave no JSON. */
+const refusal = (message: string) => ({
+	error: { message, type: 'authentication_error', param: null, code: '401' },
+});
+const OPENAI = 'AuthenticationError: OpenAIException -';
+const REVOKED = { code: 'api_key_revoked', message: 'the API key is revoked' };
+const UNKNOWN = { type: 'authentication_error', message: 'who are you' };
+const INCORRECT = refusal(`litellm.${OPENAI} Incorrect API key provided: sk-1.`);
+
+test.each([
+	quotedError(REVOKED, '401', 'authentication_error'),
+	quotedError(UNKNOWN, '401', 'authentication_error'),
+	INCORRECT,
+	refusal('litellm.AuthenticationError: AnthropicException - invalid x-api-key'),
+	refusal(`${OPENAI} The api_key client option must be set`),
+])('a key that the provider refuses is another one: %j', async (body) => {
+	const { error, sent } = await fail(reply(401, body), send);
+	expect(error.message).toMatch(/^The model’s provider did not accept the gateway’s own API key/);
+	expect(error.details.advice).toBe(
+		'The API key of the credential is fine: the model’s provider refused the gateway’s own key. Tell the gateway’s operator.',
+	);
+	expect(sent).toHaveLength(1);
+});
+
+test('a key that the provider refuses does not keep the run from sending more', async () => {
+	const script = [reply(401, INCORRECT), reply(200, {})];
+	const { client, sent, failure, drive } = arrange(script, { run: {} });
+	expect((await failure(send(client))).details).toMatchObject({ finding: 'providerKey' });
+	await drive(send(client));
+	expect(sent).toHaveLength(2);
+});
+
+test.each([
+	'Authentication Error, Invalid proxy server token passed. Received API Key = sk-1',
+	'Incorrect API key provided: sk-1. You can find your API key at https://platform.openai.com',
+])('a key that the gateway itself refuses is the credential’s: %s', async (message) => {
+	const { error } = await fail(reply(401, refusal(message)), send);
+	expect(error.details.finding).not.toBe('providerKey');
+	expect(error.details.advice).toMatch(/^Fix the credential|API key/);
+	expect(error.details.advice).not.toMatch(/is fine/);
+});
+
+const QUOTA = { code: 'insufficient_quota', message: 'used up' };
+test.each([
+	['an error’s own code, that of the provider', quotedError(QUOTA, '429'), QUOTA.code],
+	['braces that are no JSON', quotedError('{oops} }{', '429'), '429'],
+	['JSON without code and type', quotedError('{"a":1}', '429'), '429'],
+	['a code of the gateway itself', quotedError(QUOTA, 'C'), 'C'],
+])('where an error is quoted, its code is read: %s', async (_what, body, code) => {
+	const { error } = await fail(reply(429, body), send, { maxRetries: 0 });
+	expect(error.details).toMatchObject({ code });
 });

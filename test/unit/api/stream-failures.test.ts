@@ -5,7 +5,7 @@ import {
 	ApiError,
 	StreamError,
 } from '../../../nodes/shared/api/errors/errors';
-import { aborted, fault, KEY, shown } from './arrange';
+import { aborted, fault } from './arrange';
 import {
 	bytes,
 	completed,
@@ -48,7 +48,6 @@ describe('A stream that the gateway ends by an error', () => {
 	const C = { code: 'C' };
 	const errors: Array<[string, string, object]> = [
 		['response.failed', failed({ response: { id: 'r1', error: BROKE } }), C],
-		['its type', failed({ response: { error: { ...T, message: 'Broke' } } }), T],
 		['response.failed without a response', failed({ error: BROKE }), C],
 		['a flat error', event('error', { ...BROKE, param: null }), { ...C, type: undefined }],
 		['an error object', event('error', { error: { ...BROKE, ...T } }), { ...T, ...C }],
@@ -57,7 +56,6 @@ describe('A stream that the gateway ends by an error', () => {
 		['an empty message', event('error', { message: '', code: 'Broke' }), { code: 'Broke' }],
 		['a name', 'event: error\ndata: {"code":"C","message":"Broke"}\n\n', C],
 		['a name and another type', 'event: error\ndata: {"type":"T","message":"Broke"}\n\n', T],
-		['an error object alone', 'data: {"error":{"message":"Broke","type":"T"}}\n\n', T],
 	];
 	const NONE = 'the gateway gave no reason';
 	const QUOTE = 'OpenAIException - {"error":{"code":"C","type":"T","message":"Broke"}}';
@@ -68,7 +66,6 @@ describe('A stream that the gateway ends by an error', () => {
 		['response.failed without a reason', failed({ response: { error: null } }), {}, NONE],
 		['an error without a reason', event('error', {}), {}, NONE],
 		['a quoted error', event('error', { error: quoting }), { ...T, ...C }, QUOTE],
-		['a quoted error in response.failed', failed({ response: { error: quoting } }), C, QUOTE],
 		['an error in an error', event('error', { error: { error: BROKE } }), C],
 	])('(%s) tells its reason and keeps the text', async (_, end, facts, reason = 'Broke') => {
 		const headers = { 'x-request-id': 'req_1' };
@@ -80,16 +77,6 @@ describe('A stream that the gateway ends by an error', () => {
 		expect(error.details).toMatchObject({ retryable: false, charged: true });
 		expect(error.details.advice).toMatch(CHARGED);
 		expect(seen.closed).toBeGreaterThan(0);
-	});
-
-	test('shows no key, and one line', async () => {
-		const nasty = `key ${KEY}\n${'x'.repeat(5000)}`;
-		const end = event('error', { error: { message: nasty, type: nasty, code: nasty } });
-		const { error } = await failureOf([bytes(end)]);
-		expect(error.details).not.toHaveProperty('partialText');
-		expect(shown(error)).not.toContain(KEY);
-		expect(error.message).not.toContain('\n');
-		expect(error.message.length).toBeLessThan(600);
 	});
 });
 
@@ -122,7 +109,6 @@ describe('A reply that is no stream', () => {
 
 	test.each<[string, string, message: string]>([
 		['nothing', '', NOTHING],
-		['white space', '\n \n', NOTHING],
 		['words', 'upstream is busy', `${NO_JSON} upstream is busy`],
 		['half a JSON document', json.slice(0, 30), `${NO_JSON} ${json.slice(0, 30)}`],
 		['null', 'null', `${UNEXPECTED} expected object, received null`],

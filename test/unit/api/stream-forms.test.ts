@@ -1,4 +1,3 @@
-import fc from '../../support/fast-check';
 import {
 	decode,
 	readEvents,
@@ -12,13 +11,8 @@ import {
 	message,
 	oneByOne,
 	outcome,
-	outcomeOrFailure,
-	recordStreams,
 	type Chunks,
 } from './recorded-streams';
-
-// Mutated code is slow to cut streams into bytes.
-jest.setTimeout(60_000);
 
 /** Every character of it takes more than one byte. */
 const WIDE = 'Größe: 你好 – 😀👩‍🚀';
@@ -47,85 +41,34 @@ const IN_LINES = TALE.replace(/^data: (\{.*\})$/gm, (_line, json: string) =>
 const between = (stream: string, filler: string) => stream.replaceAll('\n\n', `\n\n${filler}`);
 const NO_JSON = 'data: {"broken\n\ndata: 7\n\ndata: null\n\ndata:\n\n';
 
-describe('A stream comes to the same result', () => {
-	test.each<[string, string[]]>([
-		['as the gateway sends it', [TALE]],
-		['with CRLF or CR', [TALE.replaceAll('\n', '\r\n'), TALE.replaceAll('\n', '\r')]],
-		['with line ends of all kinds', [TALE.replaceAll('}\n\n', '}\r\n\n').replace('\n', '\r')]],
-		['with a byte order mark', [`\ufeff${TALE}`, `\ufeff${TALE.replaceAll('\n', '\r\n')}`]],
-		['with comments', [`: welcome\n${between(TALE, ': a comment\n:\n')}`]],
-		['with keep-alives', [`: ping\n\n\n${between(TALE, ': ping\n\n')}`]],
-		['with blank lines as keep-alives', [`\n\n\n${between(TALE, '\n\n\n')}`]],
-		['with data over several lines', [IN_LINES, IN_LINES.replaceAll('\n', '\r\n')]],
-		['with no space behind the colon', [TALE.replace(/^(event|data): /gm, '$1:')]],
-		['with event IDs and retry times', [between(`retry: 10\n${TALE}`, 'id: 7\nretry: 1000\n')]],
-		['with fields that nobody knows', [between(TALE, 'weather: fine\nnothing\n')]],
-		['with the data before the name', [TALE.replace(/(event: .*\n)(data: .*\n)/g, '$2$1')]],
-		['without [DONE]', [WITHOUT_DONE, WITHOUT_DONE.trimEnd()]],
-		['by type alone, without names', [TALE.replace(/^event: .*\n/gm, '')]],
-		['by name alone, without types', [TALE.replace(/\{"type":"[a-z_.]+",/g, '{')]],
-		['with events of no known kind', [between(TALE, event('response.telemetry', { delta: 'no' }))]],
-		['with data that is no JSON', [between(TALE, NO_JSON)]],
-	])('%s: in one piece and byte by byte', async (_name, streams) => {
+test.each<[string, string[]]>([
+	['as the gateway sends it', [TALE]],
+	['with CRLF or CR', [TALE.replaceAll('\n', '\r\n'), TALE.replaceAll('\n', '\r')]],
+	['with line ends of all kinds', [TALE.replaceAll('}\n\n', '}\r\n\n').replace('\n', '\r')]],
+	['with a byte order mark', [`\ufeff${TALE}`, `\ufeff${TALE.replaceAll('\n', '\r\n')}`]],
+	['with comments', [`: welcome\n${between(TALE, ': a comment\n:\n')}`]],
+	['with keep-alives', [`: ping\n\n\n${between(TALE, ': ping\n\n')}`]],
+	['with blank lines as keep-alives', [`\n\n\n${between(TALE, '\n\n\n')}`]],
+	['with data over several lines', [IN_LINES, IN_LINES.replaceAll('\n', '\r\n')]],
+	['with no space behind the colon', [TALE.replace(/^(event|data): /gm, '$1:')]],
+	['with event IDs and retry times', [between(`retry: 10\n${TALE}`, 'id: 7\nretry: 1000\n')]],
+	['with fields that nobody knows', [between(TALE, 'weather: fine\nnothing\n')]],
+	['with the data before the name', [TALE.replace(/(event: .*\n)(data: .*\n)/g, '$2$1')]],
+	['without [DONE]', [WITHOUT_DONE, WITHOUT_DONE.trimEnd()]],
+	['by type alone, without names', [TALE.replace(/^event: .*\n/gm, '')]],
+	['by name alone, without types', [TALE.replace(/\{"type":"[a-z_.]+",/g, '{')]],
+	['with events of no known kind', [between(TALE, event('response.telemetry', { delta: 'no' }))]],
+	['with data that is no JSON', [between(TALE, NO_JSON)]],
+])(
+	'A stream comes to the same result %s: in one piece and byte by byte',
+	async (_name, streams) => {
 		for (const stream of streams) {
 			// A chunk may hold nothing.
 			for (const chunks of [[bytes(stream)], [bytes(''), ...oneByOne(stream), bytes('')]])
 				await expect(outcome(chunks)).resolves.toEqual(EXPECTED);
 		}
-	});
-});
-
-describe('A recorded stream', () => {
-	let recorded: Array<[string, string]>;
-	beforeAll(async () => {
-		recorded = await recordStreams();
-	});
-
-	test('holds, with the others, every kind of event that is understood', () => {
-		const all = recorded.map(([, stream]) => stream).join('');
-		const kinds = [...all.matchAll(/^event: (?:response\.)?(.*)$/gm)].map(([, kind]) => kind);
-		const whole = ['created', 'in_progress', 'completed', 'incomplete', 'failed', 'error'];
-		const begun = ['output_item', 'output_text', 'refusal', 'function_call_arguments'];
-		const done = begun.map((part) => `${part}.done`);
-		const parts = ['output_item.added', ...begun.slice(1).map((part) => `${part}.delta`), ...done];
-		expect(kinds).toEqual(expect.arrayContaining([...whole, ...parts]));
-	});
-
-	test('comes to the same result wherever it is cut, also within a character', async () => {
-		const expected = new Map<string, unknown>();
-		for (const [name, all] of recorded) expected.set(name, await outcomeOrFailure([bytes(all)]));
-		await fc.assert(
-			fc.asyncProperty(
-				fc.constantFrom(...recorded),
-				fc.constantFrom('\n', '\r\n', '\r'),
-				fc.array(fc.nat(), { maxLength: 40 }),
-				async ([name, stream], lineEnd, places) => {
-					const whole = bytes(stream.replaceAll('\n', lineEnd));
-					const cuts = places.map((place) => place % (whole.length + 1)).sort((a, b) => a - b);
-					const chunks = [...cuts, whole.length].map((end, index) =>
-						whole.subarray(cuts[index - 1] ?? 0, end),
-					);
-					expect(await outcomeOrFailure(chunks)).toEqual(expected.get(name));
-				},
-			),
-			{ numRuns: 50 },
-		);
-	});
-
-	test('comes to the same result if its final response has no output', async () => {
-		for (const [name, stream] of recorded) {
-			if (!/^event: response\.(completed|incomplete)$/m.test(stream)) continue;
-			const bare = stream.replace(
-				/^(event: response\.(?:completed|incomplete)\ndata: )(.*)$/m,
-				(_line, head: string, data: string) => {
-					const json = JSON.parse(data) as { response: object };
-					return head + JSON.stringify({ ...json, response: { ...json.response, output: [] } });
-				},
-			);
-			expect([name, await outcome([bytes(bare)])]).toEqual([name, await outcome([bytes(stream)])]);
-		}
-	});
-});
+	},
+);
 
 describe('The events of a stream', () => {
 	async function* flow(chunks: Chunks): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,8 @@
-import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
+import recorded from './recorded-answers.json';
+import { InvalidResponseError, StreamError } from '../../../nodes/shared/api/errors/errors';
+import { getIncompleteReason } from '../../../nodes/shared/api/responses/incomplete';
 import { simplifyResponse } from '../../../nodes/shared/api/responses/response-output';
+import { fault } from './arrange';
 import {
 	added,
 	BODY,
@@ -68,9 +71,75 @@ describe('The text of a streamed response', () => {
 	});
 });
 
-describe('The final response', () => {
-	const created = (response: object) => event('response.created', { response });
+const thought = { type: 'reasoning', summary: [] };
+const CALLED = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' };
+const created = (response: object) => event('response.created', { response });
+const BEGUN = created({ id: 'r1', status: 'in_progress' });
+const DONE = 'data: [DONE]\n\n';
+const end = (type: string, response: object = { id: 'r1', status: 'in_progress' }) =>
+	event(`response.${type}`, { response });
 
+describe('A stream ends', () => {
+	test.each<[string, string, string]>([
+		['by response.done', end('done'), 'completed'],
+		['by response.done that is incomplete', end('done', { status: 'incomplete' }), 'incomplete'],
+		['by response.completed in progress', end('completed'), 'completed'],
+		['by response.incomplete in progress', end('incomplete'), 'incomplete'],
+		['by response.incomplete without a status', end('incomplete', { id: 'r1' }), 'incomplete'],
+	])('%s', async (_, ending, status) => {
+		const { run } = streaming([bytes(BEGUN + delta('Hi') + ending)]);
+		const { json } = await run();
+		expect(json).toMatchObject({ id: 'r1', status, output: [message('Hi')] });
+	});
+
+	test.each<[string, string]>([
+		['response.cancelled', end('cancelled')],
+		['response.canceled', end('canceled', { status: 'completed' })],
+		['response.done that was canceled', end('done', { status: 'canceled' })],
+	])('by %s: an error with the text so far', async (_, ending) => {
+		const error = await streaming([bytes(BEGUN + delta('Hi') + ending)]).failure();
+		expect(error).toBeInstanceOf(InvalidResponseError);
+		expect(error.message).toMatch(/^The model’s response was cancelled/);
+		expect(error.details).toMatchObject({ charged: true, retryable: false, partialText: 'Hi' });
+	});
+
+	const whole = [BEGUN, added(0, message()), delta('Hi'), done(0, message('Hi'))].join('');
+
+	test.each<[string, string, string?]>([
+		['[DONE] after everything that was begun', whole + DONE],
+		['its end', whole],
+		['[DONE] after a text and a call', whole + done(1, CALLED) + DONE],
+		['[DONE] without an ID', done(0, message('Hi')) + DONE, ''],
+	])('in order by %s: an incomplete answer', async (_, stream, id = 'r1') => {
+		const { response } = await streaming([bytes(stream)]).run();
+		expect(response).toMatchObject({ id, status: 'incomplete' });
+		expect(response.output[0]).toEqual(message('Hi'));
+		expect(getIncompleteReason(response)).toMatch(/^The gateway’s stream ended without saying/);
+	});
+
+	const lost = async function* (text: string) {
+		yield bytes(text);
+		await Promise.reject(fault('lost'));
+	};
+
+	const HI = { text: 'Hi', output: [message('Hi')] };
+
+	test.each<[string, Parameters<typeof streaming>[0], object]>([
+		['is lost after a message', lost(whole), HI],
+		['is lost after a message without deltas', lost(done(0, message('Hi'))), HI],
+		['ends while a call is open', [bytes(whole + added(1, CALLED) + DONE)], HI],
+		['ends after a call', [bytes(done(0, CALLED) + DONE)], { output: [CALLED] }],
+		['ends after a thought', [bytes(done(0, thought) + DONE)], { output: [thought] }],
+		['says that it failed', [bytes(whole + event('error', { code: 'C' }))], HI],
+	])('too early if it %s: the error has what is finished', async (_, chunks, expected) => {
+		const error = await streaming(chunks).failure();
+		expect(error).toBeInstanceOf(StreamError);
+		const { partialText: text, partialOutput: output } = error.details;
+		expect({ text, output }).toEqual({ text: undefined, output: undefined, ...expected });
+	});
+});
+
+describe('The final response', () => {
 	test('wins over what came on the way, where it says as much', async () => {
 		const final = { id: 'r2', status: 'completed', model: 'text-2' };
 		const response = { ...final, output: [message('The final text')], unknown: { kept: true } };
@@ -90,13 +159,6 @@ describe('The final response', () => {
 		expect(json).toEqual({ ...progress, status: 'completed', output: [message('Hi')] });
 	});
 
-	test('is incomplete where its event says so', async () => {
-		const response = { id: 'r1', incomplete_details: { reason: 'max_output_tokens' } };
-		const end = event('response.incomplete', { response });
-		const { json } = await outcome([bytes(delta('Hi') + end)]);
-		expect(json).toEqual({ ...response, status: 'incomplete', output: [message('Hi')] });
-	});
-
 	const FAILED = completed({ status: 'failed', error: { message: 'broke', code: 'C' } });
 
 	test('that says it failed is an error, whatever its event is called, and keeps the text', async () => {
@@ -108,13 +170,19 @@ describe('The final response', () => {
 	});
 });
 
+const call = (n: number, more: object = {}) => ({
+	...{ type: 'function_call', id: `fc_${n}`, call_id: `call_${n}`, name: 'look' },
+	...{ arguments: `{"n":${n}}`, ...more },
+});
+const item = (kind: string, fields: object) => event(`response.output_item.${kind}`, fields);
+const argument = (kind: string, fields: object) =>
+	event(`response.function_call_arguments.${kind}`, fields);
+const [CALL, CALL_2] = [call(1), call(2)];
+
 describe('Where the final response is empty, its output is', () => {
 	const numbers = [10, 2, 0, 11, 1, 9, 3, 8, 4, 7, 5, 6];
 	const sorted = [...numbers.keys()].map(String);
-	const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"a":1}' };
-	const argument = (kind: string, fields: object) =>
-		event(`response.function_call_arguments.${kind}`, { output_index: 0, ...fields });
-	const begunCall = added(0, { ...call, arguments: '' });
+	const begunCall = added(0, { ...CALL, arguments: '' });
 	const refusal = (kind: string, fields: object) =>
 		event(`response.refusal.${kind}`, { output_index: 0, content_index: 1, ...fields });
 	const [part] = message('Well.').content;
@@ -127,35 +195,52 @@ describe('Where the final response is empty, its output is', () => {
 	const no = event('response.output_text.delta', { output_index: 0, delta: 7 });
 	const noText = event('response.output_text.done', { output_index: 0 });
 	const [hel, lo] = [delta('Hel'), delta('lo')];
-	const parts = [delta('B', 0, 1), delta('A', 0, 0), delta('C', 0, 2), delta('b', 0, 1)];
-	const mixed = [delta('Second', 1), done(2, call), done(0, { type: 'reasoning' })];
+	const mixed = [delta('Second', 1), done(2, CALL), done(0, { type: 'reasoning' })];
 	const [well, said] = [delta('Well.'), refusal('done', { refusal: 'I cannot.' })];
 	const pieces = ['I ', 'cannot.'].map((piece) => refusal('delta', { delta: piece }));
 	const refusedAt0 = refusal('delta', { content_index: 0, delta: 'I cannot.' });
-	const [start, end] = ['{"a"', ':1}'].map((piece) => argument('delta', { delta: piece }));
-	const whole = argument('done', { arguments: '{"a":1}' });
-	const nameless = { type: 'function_call', arguments: '{"a":1}' };
+	const zero = { output_index: 0 };
+	const [start, end] = ['{"n"', ':1}'].map((piece) =>
+		argument('delta', { delta: piece, ...zero, item_id: 'fc_1' }),
+	);
+	const other = argument('delta', { delta: '{"n":2}', call_id: 'call_2', ...zero });
+	const whole = argument('done', { arguments: '{"n":1}', ...zero });
+	const nameless = { type: 'function_call', arguments: '{"n":1}' };
+	const nothing = argument('delta', { delta: '', ...zero });
 	const filled = { ...begun, ...message('Hi') };
 	const beganWithPart = added(0, { ...begun, ...message('') });
 	const [hi, hi1, hi2] = [delta('Hi'), delta('Hi', 1), delta('Hi', 2)];
 
+	const begins = [CALL, CALL_2].map((one) =>
+		item('added', { item: { ...one, arguments: '' }, ...zero }),
+	);
+	const thinks = item('added', { item: thought });
+	const unnumbered = event('response.output_text.delta', { delta: 'Hi' });
+	const sharing = { id: 'm' };
+	const share = (words: string) => [
+		item('added', { item: { ...message(), ...sharing } }),
+		event('response.output_text.delta', { delta: words, item_id: 'm' }),
+		item('done', { item: { ...message(words), ...sharing } }),
+	];
+	const shared = ['One', 'Two'].map((words) => ({ ...message(words), ...sharing }));
+	const callsOfOneId = [1, 2].map((n) => call(n, { id: 'fc' }));
+	const sharedCalls = callsOfOneId.map((one) => item('done', { item: one }));
+	const callsAtZero = [...begins, ...[CALL_2, CALL].map((one) => done(0, one))];
+
 	test.each<[string, Array<string | undefined>, object[]]>([
 		['the texts that came, nothing that is none', [hel, no, lo], [message('Hello')]],
 		['the whole text of its last event, not its deltas', [hel, text], [message('Hello')]],
-		['the whole text of its last event alone', [text], [message('Hello')]],
 		['a text whose last event holds none', [hel, lo, noText], [message('Hello')]],
-		['several parts, in the order of their index', parts, [message('A', 'Bb', 'C')]],
 		['many items', numbers.map((n) => delta(`${n}`, n)), sorted.map((n) => message(n))],
 		['many parts', numbers.map((n) => delta(`${n}`, 0, n)), [message(...sorted)]],
-		['items in the order of their index', mixed, [{ type: 'reasoning' }, message('Second'), call]],
+		['items in the order of their index', mixed, [{ type: 'reasoning' }, message('Second'), CALL]],
 		['a refusal, beside a text', [well, ...pieces], [refused]],
 		['a refusal with the index of a text, beside it', [well, refusedAt0], [refused]],
 		['a refusal from its last event, beside a text', [well, said], [refused]],
-		['a call of a function, its arguments joined', [begunCall, start, end], [call]],
-		['a call with the arguments of their last event', [begunCall, start, whole], [call]],
-		['a call as it is done', [begunCall, done(0, call)], [call]],
+		['a call of a function, its arguments joined', [begunCall, start, end], [CALL]],
+		['a call with the arguments of their last event', [begunCall, start, whole], [CALL]],
 		['a call whose item never came', [whole], [nameless]],
-		['a call of which nothing came', [argument('delta', { delta: '' })], [{ type: nameless.type }]],
+		['a call of which nothing came', [nothing], [{ type: nameless.type }]],
 		['an item that is only begun, filled by its text', [added(0, begun), hi], [filled]],
 		['an item that is only begun, though it has a part', [beganWithPart, hi], [filled]],
 		['an item as it is done', [added(0, message()), hi, done(0, full)], [full]],
@@ -163,14 +248,56 @@ describe('Where the final response is empty, its output is', () => {
 		['items of types that nobody knows', [done(0, hologram), hi1], [hologram, message('Hi')]],
 		['nothing of what is no item', [added(0, {}), done(1, null), hi2], [message('Hi')]],
 		['empty if nothing came', [], []],
+		// No item overwrites another: see also items-of-streams.test.ts.
+		['calls that all have the number 0', callsAtZero, [CALL, CALL_2]],
+		['arguments that name their call', [...begins, start, other, end], [CALL, CALL_2]],
+		['a text beside a thought', [thinks, unnumbered], [thought, message('Hi')]],
+		['items that share one ID', ['One', 'Two'].flatMap(share), shared],
+		['calls that share one ID', sharedCalls, callsOfOneId],
 	])('%s', async (_, events, output) => {
 		const { json } = await outcome([bytes(events.join('') + END)]);
 		expect(json.output).toEqual(output);
 	});
 
 	test('read by the simplified form like any other', async () => {
-		const { run } = streaming([bytes(delta('Hi') + done(1, call) + END)]);
-		const tool_calls = [{ id: 'c1', name: 'f', arguments: { a: 1 } }];
+		const { run } = streaming([bytes(delta('Hi') + done(1, CALL) + END)]);
+		const tool_calls = [{ id: 'call_1', name: 'look', arguments: { n: 1 } }];
 		expect(simplifyResponse(await run(), BODY)).toMatchObject({ text: 'Hi', tool_calls });
+	});
+});
+
+describe('What the final response does not carry, its events do', () => {
+	const hello = delta('Hello');
+	const LAST = done(1, CALL);
+	const three = [done(0, thought), LAST, done(2, message('Hi'))];
+	const B = done(1, message('B'));
+	const AB = [message('AB')];
+
+	test.each<[string, string[], unknown, object[]]>([
+		['a text', [hello], [message()], [message('Hello')]],
+		['a content', [hello], [{ ...message(), content: undefined }], [message('Hello')]],
+		['the end of a text', [hello], [message('Hel')], [message('Hello')]],
+		['the longer of two', [done(0, message('Hello'))], [message('Hi')], [message('Hello')]],
+		['arguments', [done(0, CALL)], [call(1, { arguments: '' })], [CALL]],
+		['an item between others', three, [thought, message('Hi')], [thought, CALL, message('Hi')]],
+		['the last item', [done(0, message('Hi')), LAST], [message('Hi')], [message('Hi'), CALL]],
+		['no text that it has in another item', [done(0, message('A')), B], AB, AB],
+		['no call that was only begun', [item('added', { item: CALL })], AB, AB],
+	])('%s', async (_, events, final, output) => {
+		const { json } = await outcome([bytes(events.join('') + completed({ output: final }))]);
+		expect(json.output).toEqual(output);
+	});
+
+	const WORD = message('word0 ');
+	test.each([
+		['claude, streamed: cut after the first word', [WORD]],
+		['claude, streamed: thinking', [{ type: 'reasoning' }, { type: 'message' }]],
+		['chat-only, streamed: thinking', [{ type: 'reasoning' }, { type: 'message' }]],
+	] as const)('as recorded: %s', async (name, output) => {
+		const { json } = await outcome([bytes(recorded[name])]);
+		expect(json).toMatchObject({ status: 'completed', output });
+		const [first] = json.output as Array<{ summary?: unknown }>;
+		const summary = [{ type: 'summary_text', text: 'let me think' }];
+		expect(first!.summary).toEqual(output.length > 1 ? summary : undefined);
 	});
 });

@@ -1,10 +1,8 @@
-import fc from '../../support/fast-check';
 import {
 	InvalidResponseError,
 	CanceledError,
 	NetworkError,
 	ApiError,
-	UnknownTaskError,
 } from '../../../nodes/shared/api/errors/errors';
 import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
 import { pollStep, type PollState } from '../../../nodes/shared/api/images/wait-for-task';
@@ -33,18 +31,6 @@ describe('A poll', () => {
 		const task = { task_id: 'task_1', status: 'queued', place: 4 };
 		const clocks = { now: START, gatewayTime: START + 3_600_000 };
 		expect(value).toEqual({ task, json: body, retryAfter: 8, ...clocks, state: 'working' });
-	});
-
-	test('that finds no task says what that can mean, and is not repeated', async () => {
-		const said = { type: 'IMAGE_TASK_NOT_FOUND', code: 'NOT_FOUND', message: 'not found' };
-		const answer = reply(404, { error: said }, { 'x-request-id': 'req_1' });
-		const { error } = await fail([answer], polling());
-		expect(error).toBeInstanceOf(UnknownTaskError);
-		expect(error.message).toBe('The gateway knows no image task "task_1" (HTTP 404)');
-		const { type, code } = said;
-		const ids = { taskId: 'task_1', requestId: 'req_1' };
-		expect(error.details).toMatchObject({ ...ids, httpStatus: 404, type, code, retryable: false });
-		expect(error.details.advice).toMatch(/^The task ID is wrong.*expired.*another API key/);
 	});
 
 	const NAMELESS = { status: 'SUCCESS', image_url: 'https://store.example/1.png' };
@@ -147,18 +133,6 @@ function seen(
 	return { task: whole, state: taskState(whole), json: whole, now, gatewayTime, retryAfter };
 }
 
-test('a task that is completed or failed is not waited for, any other is', () => {
-	for (const status of ['completed', 'failed']) {
-		for (const deadline of [START - 1, START + 900_000]) {
-			const step = pollStep(STATE, seen({ status }, { retryAfter: 60 }), { ...SETTINGS, deadline });
-			expect(step).toEqual({ next: status });
-		}
-	}
-	const wait = { next: 'wait', waitMs: 3000 };
-	for (const status of ['processing', 'queued', 'x'])
-		expect(pollStep(STATE, seen({ status }), SETTINGS)).toMatchObject(wait);
-});
-
 describe('The wait until the next poll', () => {
 	const [a, NEVER] = [undefined, Array<undefined>(7).fill(undefined)];
 
@@ -208,11 +182,9 @@ describe('The wait until the next poll', () => {
 		['ends at the deadline', 3000, undefined, 3, 'wait', undefined],
 		['would end a millisecond after it', 2999, undefined, 3, 'giveUp', 'deadline'],
 		['would begin at it', 0, undefined, 3, 'giveUp', 'deadline'],
-		['would begin after it', -5000, undefined, 3, 'giveUp', 'deadline'],
 		['is asked for by the gateway, too long', 900_000, undefined, 901, 'giveUp', 'deadline'],
 		['ends when the task expires', 900_000, IN_10_S, 10, 'wait', undefined],
 		['would end after that', 900_000, IN_10_S, 11, 'giveUp', 'expiry'],
-		['would end after both, the deadline first', 5000, IN_10_S, 11, 'giveUp', 'deadline'],
 		['would end after both at once', 10_000, IN_10_S, 11, 'giveUp', 'deadline'],
 	])('that %s', (_, left, expires_at, retryAfter, next, because) => {
 		// By the gateway’s clock the task expires: what the local one says makes no difference.
@@ -222,35 +194,4 @@ describe('The wait until the next poll', () => {
 			expect(step).toMatchObject({ next, waitMs: retryAfter * 1000, ...(because && { because }) });
 		}
 	});
-});
-
-test('a step changes nothing, ends no wait late, and its state survives JSON', () => {
-	fc.assert(
-		fc.property(
-			fc.record({ taskId: fc.constant('t'), unnamedWaits: fc.nat(2000) }),
-			fc.option(fc.nat(1000), { nil: undefined }),
-			fc.option(fc.integer({ min: -100, max: 2000 }), { nil: undefined }),
-			fc.record({ pollIntervalMs: fc.nat(60_000), deadline: fc.nat(900_000) }),
-			(state, retryAfter, expiresIn, { pollIntervalMs, deadline }) => {
-				const expires = expiresIn === undefined ? {} : { expires_at: START / 1000 + expiresIn };
-				const settings = Object.freeze({ pollIntervalMs, deadline: START + deadline });
-				const look = Object.freeze(seen(expires, { retryAfter }));
-				const step = pollStep(Object.freeze(state), look, settings);
-
-				expect(pollStep(state, look, settings)).toEqual(step);
-				if (step.next !== 'wait' && step.next !== 'giveUp') throw new Error('not ended');
-				expect(step.waitMs).toBeGreaterThanOrEqual((retryAfter ?? 3) * 1000);
-				const latest = Math.min(settings.deadline, START + (expiresIn ?? Infinity) * 1000);
-				const isLate = START + step.waitMs > latest;
-				if (step.next === 'wait') expect(isLate).toBe(false);
-				// A second before the task expires, a look may come too late.
-				else expect(isLate || START + step.waitMs > latest - 1000).toBe(true);
-				const isLast = START + step.waitMs >= latest - 1000;
-				if (!isLast) expect(step.waitMs).toBeGreaterThanOrEqual(pollIntervalMs);
-				if (step.next === 'wait') {
-					expect(JSON.parse(JSON.stringify(step.state))).toEqual(step.state);
-				}
-			},
-		),
-	);
 });

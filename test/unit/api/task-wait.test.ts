@@ -88,59 +88,51 @@ test('a look that fails ends the waiting, and its advice names the task once', a
 	expect(error.details.advice.match(/was accepted/g)).toHaveLength(1);
 });
 
-describe('Waiting ends in time', () => {
-	const EXPIRED = 'The image task is about to expire and is not done';
-	const LATE = 'The image was not done within Max Wait';
-	const [AT_0, AT_3] = ['Wed, 31 Dec 2025 23:00:00 GMT', 'Wed, 31 Dec 2025 23:00:03 GMT'];
-	const expires = (expires_at: number, headers = {}) =>
-		processing({ ...AFTER_3, ...headers }, { expires_at });
+const EXPIRED = 'The image task is about to expire and is not done';
+const LATE = 'The image was not done within Max Wait';
+const [AT_0, AT_3] = ['Wed, 31 Dec 2025 23:00:00 GMT', 'Wed, 31 Dec 2025 23:00:03 GMT'];
+const expires = (expires_at: number, headers = {}) =>
+	processing({ ...AFTER_3, ...headers }, { expires_at });
 
-	const BUSY = 'The gateway is overloaded or partly unavailable (HTTP 503)';
-	const thrice = Array<Exchange>(3).fill(expires(START / 1000 + 7));
-	const skewed = [AT_0, AT_3].map((date) => expires(Date.parse(AT_0) / 1000 + 5, { date }));
-	const later = (at: number) => [expires(at, { 'retry-after': '1200' })];
-	const FAR = /keeps the task until far away/;
-	const IN_3_S =
-		/^Its last status was processing\. The gateway asked the node not to poll again before 2026-01-01T00:00:12\.000Z, so the node stopped waiting 1 s early\. The task goes on.*Do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
-	const KEPT =
-		/before 2026-01-01T00:00:09\.000Z, so .* 1 s early\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/;
-	const ON_TIME = /^Its last status was processing\. The task goes on/;
-	const EARLY =
-		/again before 2026-01-01T00:20:00\.000Z, so the node stopped waiting 15 min early\./;
-	const unnamed = Array<Exchange>(4).fill(processing({}));
+const BUSY = 'The gateway is overloaded or partly unavailable (HTTP 503)';
+const thrice = Array<Exchange>(3).fill(expires(START / 1000 + 7));
+const skewed = [AT_0, AT_3].map((date) => expires(Date.parse(AT_0) / 1000 + 5, { date }));
+const later = (at: number) => [expires(at, { 'retry-after': '1200' })];
+const FAR = /keeps the task until far away/;
+const IN_3_S =
+	/^Its last status was processing\. The gateway asked the node not to poll again before 2026-01-01T00:00:12\.000Z, so the node stopped waiting 1 s early\. The task goes on.*Do not submit it again.*Task → Wait and its task ID\. Raise the Max Wait/;
+const KEPT =
+	/before 2026-01-01T00:00:09\.000Z, so .* 1 s early\. The gateway keeps the task until 2026-01-01T00:00:07\.000Z\. Nothing can/;
+const ON_TIME = /^Its last status was processing\. The task goes on/;
+const EARLY = /again before 2026-01-01T00:20:00\.000Z, so the node stopped waiting 15 min early\./;
+const unnamed = Array<Exchange>(4).fill(processing({}));
 
-	test.each<[string, Exchange[], seconds: number, waits: number[], says: string, RegExp]>([
-		['at the deadline', Array<Exchange>(4).fill(processing()), 10, [3, 3, 3], LATE, IN_3_S],
-		['at once if Retry-After is longer', [after('1200')], 900, [], LATE, EARLY],
-		['at the deadline, by a last look', unnamed, 11, [3, 4.5, 3.5], LATE, ON_TIME],
-		['at once if a 503 asks for longer', [processing(), busy('900')], 900, [3], BUSY, /wait 900 s/],
-		['before the task expires', thrice, 900, [3, 3], EXPIRED, KEPT],
-		['before it expires by the gateway’s clock', skewed, 900, [3], EXPIRED, /./],
-		['although it expires in the year 300,000', later(1e13), 900, [], LATE, FAR],
-		['although it never expires', later(1e300), 900, [], LATE, FAR],
-	])('%s, with what was seen last and an error to throw', async (...row) => {
-		const [, script, seconds, waits, says, advice] = row;
-		const { value, sent, time } = await succeed(script, waiting({ seconds }));
-		const { end, last: seen, error } = value;
-		expect([end, seen.task.status]).toEqual(['timedOut', 'processing']);
-		expect(time.waits.map((ms) => ms / 1000)).toEqual(waits);
-		expect(sent).toHaveLength(script.length);
-		expect(error?.message).toBe(says);
-		expect(error).toMatchObject({ details: { taskId: 'task_1', retryable: says !== EXPIRED } });
-		expect(error?.details.advice).toMatch(advice);
-	});
-
-	test('but not before a last look at the deadline', async () => {
-		const { value } = await succeed([processing(), COMPLETED], waiting({ seconds: 3 }));
-		expect(value.end).toBe('completed');
-	});
+test.each<[string, Exchange[], seconds: number, waits: number[], says: string, RegExp]>([
+	['at the deadline', Array<Exchange>(4).fill(processing()), 10, [3, 3, 3], LATE, IN_3_S],
+	['at once if Retry-After is longer', [after('1200')], 900, [], LATE, EARLY],
+	['at the deadline, by a last look', unnamed, 11, [3, 4.5, 3.5], LATE, ON_TIME],
+	['at once if a 503 asks for longer', [processing(), busy('900')], 900, [3], BUSY, /wait 900 s/],
+	['before the task expires', thrice, 900, [3, 3], EXPIRED, KEPT],
+	['before it expires by the gateway’s clock', skewed, 900, [3], EXPIRED, /./],
+	['although it expires in the year 300,000', later(1e13), 900, [], LATE, FAR],
+])('Waiting ends in time %s, with what was seen last and an error to throw', async (...row) => {
+	const [, script, seconds, waits, says, advice] = row;
+	const { value, sent, time } = await succeed(script, waiting({ seconds }));
+	const { end, last: seen, error } = value;
+	expect([end, seen.task.status]).toEqual(['timedOut', 'processing']);
+	expect(time.waits.map((ms) => ms / 1000)).toEqual(waits);
+	expect(sent).toHaveLength(script.length);
+	expect(error?.message).toBe(says);
+	expect(error).toMatchObject({ details: { taskId: 'task_1', retryable: says !== EXPIRED } });
+	expect(error?.details.advice).toMatch(advice);
 });
 
-describe('A cancel', () => {
-	test.each<[string, Exchange[]]>([
-		['during a wait', [after('60')]],
-		['between two tries of a look', [processing(), busy('60')]],
-	])('%s ends it there; nothing is sent after, and the task’s ID is kept', async (_, script) => {
+test.each<[string, Exchange[]]>([
+	['during a wait', [after('60')]],
+	['between two tries of a look', [processing(), busy('60')]],
+])(
+	'A cancel %s ends it there; nothing is sent after, and the task’s ID is kept',
+	async (_, script) => {
 		const { client, sent, time, cancel } = arrange(script);
 		const failing = failureOf(waiting()(client));
 		await time.advance(20_000);
@@ -152,19 +144,8 @@ describe('A cancel', () => {
 		expect(time.now() - START).toBe(20_000);
 		await time.advance(3_600_000);
 		expect(sent).toHaveLength(script.length);
-	});
-
-	test('during a look ends it', async () => {
-		const { client, sent, transport, cancel, failure } = arrange([processing(), fault('lost')]);
-		transport.during = () => {
-			if (sent.length === 2) cancel();
-		};
-		const error = await failure(waiting()(client));
-		expect(error).toBeInstanceOf(CanceledError);
-		expect(error.details.taskId).toBe('task_1');
-		expect(sent).toHaveLength(2);
-	});
-});
+	},
+);
 
 test('an error about a task keeps its ID and where its images are, as it was told first', () => {
 	const error = new TaskError('broken', { advice: '', retryable: false });
@@ -187,27 +168,27 @@ test('a task that failed ends the waiting', async () => {
 	expect(failed.error.message).toMatch(/\(HTTP 400, refused\): prompt refused$/);
 });
 
-describe('A task that is not done in time', () => {
-	const HOUR_AGO = START / 1000 - 3600;
-	const GOES_ON = /goes on and may be charged\. Do not submit it again.*Task → Wait/;
-	const LOST =
-		/^Its last status was x, .* 1 s early\. Gateways end tasks after about half an hour\. A restart of the gateway probably lost this one\. Check the usage .* charged\.$/;
-	const ahead = { date: new Date(START + 3_600_000).toUTCString() };
-	const behind = { date: new Date(START - 3_600_000).toUTCString() };
+const HOUR_AGO = START / 1000 - 3600;
+const GOES_ON = /goes on and may be charged\. Do not submit it again.*Task → Wait/;
+const LOST =
+	/^Its last status was x, .* 1 s early\. Gateways end tasks after about half an hour\. A restart of the gateway probably lost this one\. Check the usage .* charged\.$/;
+const ahead = { date: new Date(START + 3_600_000).toUTCString() };
+const behind = { date: new Date(START - 3_600_000).toUTCString() };
 
-	test.each<[string, created: unknown, headers: object, since: string, rest: RegExp]>([
-		['that names no begin', undefined, {}, '.', GOES_ON],
-		['whose begin makes no sense', 'today', {}, '.', GOES_ON],
-		['that begins in the future', START / 1000 + 60, {}, '.', GOES_ON],
-		['of 40 s', START / 1000 - 40, {}, ', 40 s after it was accepted.', GOES_ON],
-		['of 15 min', START / 1000 - 900, {}, ', 15 min after it was accepted.', GOES_ON],
-		['of almost an hour', HOUR_AGO + 1, {}, ', 60 min after it was accepted.', GOES_ON],
-		['of an hour', HOUR_AGO, {}, ', 60 min after it was accepted.', LOST],
-		['of 2 h', HOUR_AGO - 3600, {}, ', 2 h after it was accepted.', LOST],
-		['of a day', HOUR_AGO - 82_500, {}, ', 23 h 55 min after it was accepted.', LOST],
-		['of an hour by the gateway’s clock', START / 1000, ahead, ', 60 min after it', LOST],
-		['of a minute by it', HOUR_AGO - 60, behind, ', 60 s after it was accepted.', GOES_ON],
-	])('%s is told with its last status and its time at work', async (...row) => {
+test.each<[string, created: unknown, headers: object, since: string, rest: RegExp]>([
+	['that names no begin', undefined, {}, '.', GOES_ON],
+	['whose begin makes no sense', 'today', {}, '.', GOES_ON],
+	['that begins in the future', START / 1000 + 60, {}, '.', GOES_ON],
+	['of 40 s', START / 1000 - 40, {}, ', 40 s after it was accepted.', GOES_ON],
+	['of almost an hour', HOUR_AGO + 1, {}, ', 60 min after it was accepted.', GOES_ON],
+	['of an hour', HOUR_AGO, {}, ', 60 min after it was accepted.', LOST],
+	['of 2 h', HOUR_AGO - 3600, {}, ', 2 h after it was accepted.', LOST],
+	['of a day', HOUR_AGO - 82_500, {}, ', 23 h 55 min after it was accepted.', LOST],
+	['of an hour by the gateway’s clock', START / 1000, ahead, ', 60 min after it', LOST],
+	['of a minute by it', HOUR_AGO - 60, behind, ', 60 s after it was accepted.', GOES_ON],
+])(
+	'A task that is not done in time %s is told with its last status and its time at work',
+	async (...row) => {
 		const [, created_at, headers, since, rest] = row;
 		const script = [processing({ ...AFTER_3, ...headers }, { status: 'x', created_at })];
 		const { value } = await succeed(script, waiting({ seconds: 1 }));
@@ -215,31 +196,36 @@ describe('A task that is not done in time', () => {
 		expect(advice.startsWith(`Its last status was x${since}`)).toBe(true);
 		expect(advice).toMatch(rest);
 		expect(retryable).toBe(rest === GOES_ON);
-	});
+	},
+);
 
-	test('is told in one line, whatever its status', async () => {
-		const script = [processing(AFTER_3, { status: `a\nb ${'x'.repeat(500)}` })];
-		const { value } = await succeed(script, waiting({ seconds: 1 }));
-		expect(value.error!.details.advice).toMatch(
-			/^Its last status was a b x{10,50}…\. The gateway asked/,
-		);
-	});
+test('A task that is not done in time is told in one line, whatever its status', async () => {
+	const script = [processing(AFTER_3, { status: `a\nb ${'x'.repeat(500)}` })];
+	const { value } = await succeed(script, waiting({ seconds: 1 }));
+	expect(value.error!.details.advice).toMatch(
+		/^Its last status was a b x{10,50}…\. The gateway asked/,
+	);
 });
 
+const TOLD = { type: 'IMAGE_TASK_NOT_FOUND', code: 'NOT_FOUND' };
+const GONE = reply(404, { error: { ...TOLD, message: 'not found' } }, { 'x-request-id': 'req_1' });
+const UNKNOWN = 'The gateway knows no image task "task_1" (HTTP 404)';
 const OURS =
 	/^The gateway accepted it at 2026-01-01T00:00:00\.000Z and no longer knows it\. The task may be charged\. Check the usage/;
 const THEIRS = /^The task ID is wrong, the task has expired, or another API key/;
 
 test.each([
 	['which this run submitted', START / 1000, true, 'has lost the image task', OURS],
-	['whose ID a user entered', undefined, undefined, 'knows no image task', THEIRS],
+	['whose ID a user entered', undefined, undefined, UNKNOWN, THEIRS],
 ])('A task that the gateway does not know any more, %s, ends the waiting', async (...row) => {
 	const [, acceptedAt, maybeExecuted, says, advice] = row;
-	for (const script of [[reply(404)], [processing(), reply(404)]]) {
+	// With the error's own code, and without any body.
+	for (const script of [[GONE], [processing(), reply(404)]]) {
 		const { error } = await fail(script, waiting({}, { acceptedAt }));
 		expect(error).toBeInstanceOf(UnknownTaskError);
 		const details = { taskId: 'task_1', httpStatus: 404, retryable: false };
-		expect(error.details).toMatchObject(details);
+		const more = script[0] === GONE ? { ...TOLD, requestId: 'req_1' } : {};
+		expect(error.details).toMatchObject({ ...details, ...more });
 		expect(error.details.maybeExecuted).toBe(maybeExecuted);
 		expect(error.message).toContain(says);
 		expect(error.details.advice).toMatch(advice);

@@ -28,13 +28,10 @@ test.each<[string, TaskState, task: object]>([
 	['an error and a word of work', 'working', { status: 'In Progress', ...ERROR }],
 	['an error and an unknown word', 'failed', { status: 'x', ...ERROR }],
 	['an error in place of images', 'failed', { status: 'completed', result: ERROR }],
-	['an error that is a text', 'failed', { status: 'x', error: 'no' }],
-	['an error of unknown fields', 'failed', { status: 'x', error: { detail: 'no' } }],
 	['an error without content', 'working', { status: 'x', error: {} }],
 	['an error of empty fields', 'working', { status: 'x', error: { code: 0, message: '' } }],
 	['an error that is empty or none', 'completed', { status: 'done', error: '' }],
 	['an error that is null', 'working', { status: 'x', error: null, result: { error: null } }],
-	['an empty error before another', 'failed', { status: 'x', error: '', result: ERROR }],
 	['an empty address', 'working', { status: 'x', image_url: '', result: { data: [{ url: '' }] } }],
 	['a result without addresses', 'completed', { status: 'done', result: { data: [{}] } }],
 ])('a task with %s is %s', (_, state, task) => {

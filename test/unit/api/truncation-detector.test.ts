@@ -78,11 +78,8 @@ test.each([
 	['a JPEG whose segment has no length', 'image/jpeg', bytes([0xff, 0xd8, 0xff, 0xe0, 0, 0, 1, 2])],
 	['a GIF with an unknown block', 'image/gif', bytes('GIF89a', [1, 0, 1, 0, 0, 0, 0, 0x77, 1])],
 	['a WebP that was streamed', 'image/webp', bytes('RIFF', [255, 255, 255, 255], 'WEBPVP8 ', [9])],
-	['a WebP of no length', 'image/webp', bytes('RIFF', [0, 0, 0, 0], 'WEBPVP8 ', [9])],
 	['an AVIF whose last box goes on to the end', 'image/avif', bytes([0, 0, 0, 0], 'mdat', [1, 2])],
-	['an AVIF of other boxes', 'image/avif', bytes([0, 0, 0, 9], [1, 2, 3, 4], [1, 2])],
 	['an SVG', 'image/svg+xml', bytes('<svg>')],
-	['a TIFF', 'image/tiff', bytes('II*\0')],
 ])('%s counts as whole: nothing can be told of it', (_name, mimeType, file) => {
 	expect(whole(mimeType, file)).toBe(true);
 });

@@ -24,17 +24,14 @@ describe('Retry-After means', () => {
 		['a date, though Date is too long', [IN_90_S], 30, `${IN_60_S.padEnd(64)}and more`],
 		['nothing, since it is too long', ['7'.padStart(65, '0'), '9'.repeat(400)], undefined],
 		['nothing, with a sign', ['-5', '+5', '-0'], undefined],
-		['nothing, in another form of a number', ['1e3', '0x10', '1.', '.5', '1,5', '٣'], undefined],
-		['nothing, with a unit', ['10s', '5 s', 'PT5S'], undefined],
+		['nothing, in another form', ['1e3', '0x10', '1.', '.5', '1,5', '٣', '10s', 'PT5S'], undefined],
 		['nothing, being a list', ['5, 10', '5;10', '5 10', `${IN_90_S}, 5`], undefined],
 		['nothing, being a word or a day', ['later', 'soon 5', 'Mon 5', 'NaN', '', ' '], undefined],
 		['nothing, with words around a date', [`at ${IN_90_S}`, `${IN_90_S} x`], undefined],
 		['nothing, with a date of another form', ['2026-01-01T00:01:30Z', '1/1/2026'], undefined],
 		['nothing, in another zone', ['Thu, 01 Jan 2026 00:01:30', `${IN_90_S}+0200`], undefined],
 		['nothing, on no such day', ['Thu, 41 Jan 2026 00:01:30 GMT'], undefined],
-		['nothing, in no such month', ['Thu, 01 Foo 2026 00:01:30 GMT'], undefined],
 		['nothing, at no such hour', ['Thu, 01 Jan 2026 25:01:30 GMT'], undefined],
-		['nothing, at no such minute', ['Thu Jan  1 00:61:30 2026'], undefined],
 	])('%s: %j', (_, values, seconds, date = '') => {
 		for (const value of values) {
 			const read = parseRetryAfter({ 'retry-after': value, date }, START);
@@ -44,12 +41,10 @@ describe('Retry-After means', () => {
 
 	test.each([
 		['IMF-fixdate', IN_90_S, '2026-01-01T00:01:30Z'],
-		['IMF-fixdate in another case', IN_90_S.toLowerCase(), '2026-01-01T00:01:30Z'],
 		['RFC 850', 'Thursday, 01-Jan-26 00:01:30 GMT', '2026-01-01T00:01:30Z'],
 		['RFC 850, 50 years ahead', 'Wednesday, 01-Jan-76 00:00:00 GMT', '2076-01-01T00:00:00Z'],
 		['RFC 850, more than that: passed', 'Saturday, 01-Jan-77 00:00:00 GMT', '1977-01-01T00:00:00Z'],
 		['asctime', 'Thu Jan  1 00:01:30 2026', '2026-01-01T00:01:30Z'],
-		['asctime, a day of two digits', 'Sat Jan 10 00:00:00 2026', '2026-01-10T00:00:00Z'],
 	])('a date, as Date does, in the form %s: %s', (_, value, meant) => {
 		const ms = Date.parse(meant);
 		const read = parseRetryAfter({ 'retry-after': value }, START);
@@ -108,32 +103,25 @@ test('each wait is reported with its reason', async () => {
 	]);
 });
 
-describe('No wait ends after the deadline:', () => {
-	const before = (ms: number) => ({ deadline: START + ms - 1 });
-	const LONGER = /^It asked to wait \S+ s, which is longer than the time left\. Try again later/;
-	const AT_60_S = { ...before(60_001), maxRetries: 1 };
-	const LATE = { outOfTime: true, retryable: true };
-	const REFUSED = reply(400, '', { 'retry-after': '60' });
+const before = (ms: number) => ({ deadline: START + ms - 1 });
+const LONGER = /^It asked to wait \S+ s, which is longer than the time left\. Try again later/;
+const AT_60_S = { ...before(60_001), maxRetries: 1 };
+const ASKED = { retryAfter: 60 };
+const LATE = { outOfTime: true, retryable: true };
+const REFUSED = reply(400, '', { 'retry-after': '60' });
 
-	test.each<[string, Exchange, Arrangement, waits: number[], facts: object, RegExp]>([
-		['a longer one is not begun', busy('60'), before(60_000), [], LATE, /^It asked to wait 60 s,/],
-		['a huge one neither', busy('9'.repeat(20)), {}, [], LATE, LONGER],
-		['nor a backoff', reply(503), before(3000), [1000], LATE, /^The time limit .* attempt\. Try/],
-		['one that ends at it is begun', busy('60'), AT_60_S, [60_000], {}, /^Try again later/],
-		['a refusal says nothing of it', REFUSED, before(1), [], {}, /^Fix/],
-	])('%s', async (_, always, bounds, waits, facts, advice) => {
-		const limits = { maxRetries: 1 + waits.length, ...bounds };
-		const { error, time, sent } = await fail(always, ask, limits);
-		expect(time.waits).toEqual(waits);
-		expect(sent).toHaveLength(waits.length + 1);
-		expect(error.details).toMatchObject(facts);
-		expect('outOfTime' in error.details).toBe('outOfTime' in facts);
-		expect(error.details.advice).toMatch(advice);
-	});
-
-	test('the last error tells how long the gateway asks to wait', async () => {
-		const { error, sent } = await fail(busy('5'), read, { maxRetries: 1 });
-		expect(error.details.retryAfter).toBe(5);
-		expect(sent).toHaveLength(2);
-	});
+test.each<[string, Exchange, Arrangement, waits: number[], facts: object, RegExp]>([
+	['a longer one is not begun', busy('60'), before(60_000), [], LATE, /^It asked to wait 60 s,/],
+	['a huge one neither', busy('9'.repeat(20)), {}, [], LATE, LONGER],
+	['nor a backoff', reply(503), before(3000), [1000], LATE, /^The time limit .* attempt\. Try/],
+	['one that ends at it is begun', busy('60'), AT_60_S, [60_000], ASKED, /^Try again later/],
+	['a refusal says nothing of it', REFUSED, before(1), [], {}, /^Fix/],
+])('No wait ends after the deadline: %s', async (_, always, bounds, waits, facts, advice) => {
+	const limits = { maxRetries: 1 + waits.length, ...bounds };
+	const { error, time, sent } = await fail(always, ask, limits);
+	expect(time.waits).toEqual(waits);
+	expect(sent).toHaveLength(waits.length + 1);
+	expect(error.details).toMatchObject(facts);
+	expect('outOfTime' in error.details).toBe('outOfTime' in facts);
+	expect(error.details.advice).toMatch(advice);
 });

@@ -2,13 +2,22 @@ import {
 	ApiError,
 	InvalidResponseError,
 	ValidationError,
+	type ModelAccessError,
 } from '../../../nodes/shared/api/errors/errors';
-import { redactError, sanitizeForMessage } from '../../../nodes/shared/api/errors/sanitize';
+import {
+	quoteMessage,
+	redactError,
+	sanitizeForMessage,
+} from '../../../nodes/shared/api/errors/sanitize';
+import type { Client } from '../../../nodes/shared/api/http/client';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
+import { failedTask } from '../../../nodes/shared/api/images/task-errors';
+import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { checkReply, modelListSchema, responseSchema } from '../../../nodes/shared/api/schemas';
 import type { GatewayReply } from '../../../nodes/shared/api/http/transport';
 import { keyRedactor } from '../../../nodes/shared/api/credential/api-key';
-import { fail, KEY, refusalOf, reply, sending, shown, succeed } from './arrange';
+import { arrange, fail, KEY, refusalOf, reply, sending, shown, succeed } from './arrange';
+import { bytes, event, streaming } from './recorded-streams';
 
 const REFUSED = 'The gateway refused the request as invalid (HTTP 400)';
 const HTML = '<!DOCTYPE html><html><head><title>Sign in</title></head></html>';
@@ -33,20 +42,12 @@ describe('an error’s body', () => {
 		['three errors, one in another', { error: { error: { error: 'm' } } }, ': m', {}],
 		['a numeric code', { error: { code: 1042, message: 'm' } }, ': m', { code: '1042' }],
 		['a code of 0', { error: { code: 0, message: 'm' } }, ': m', { code: '0' }],
-		['an empty type', { error: { type: '', message: 'm' } }, ': m', {}],
 		['a type alone', { error: { type: 'T' } }, ': {"error":{"type":"T"}}', { type: 'T' }],
-		['fields of other types', { error: { type: 5, code: {}, message: 'm' } }, ': m', {}],
 		['text', 'upstream connect error', ': upstream connect error', {}],
-		['text about <html>', 'no <html> here', ': no <html> here', {}],
 		['HTML far behind white space', `${' '.repeat(1000)}<html>`, ': <html>', {}],
 		['broken JSON', '{"error":{"mess', ': {"error":{"mess', {}],
 		['white space', ' \r\n ', '', {}],
-		[
-			'JSON behind a byte order mark',
-			'\ufeff{"error":{"type":"T","message":"m"}}',
-			': m',
-			{ type: 'T' },
-		],
+		['JSON behind a byte order mark', '\ufeff{"type":"T","message":"m"}', ': m', { type: 'T' }],
 		['another name', { reason: 'm' }, ': {"reason":"m"}', {}],
 		['a list of one', [{ error: { message: 'm' } }], ': m', {}],
 		['a list of several', [{ message: 'm' }, 7], ': [{"message":"m"},7]', {}],
@@ -57,7 +58,6 @@ describe('an error’s body', () => {
 		['a code by another name', { errcode: 40001, errmsg: 'm' }, ': m', { code: '40001' }],
 		['problem details', { title: 't', detail: 'm' }, ': m', {}],
 		['a message that is an object', { message: { text: 'm' } }, ': {"message":{"text":"m"}}', {}],
-		['a JSON text', '"m"', ': m', {}],
 		['four errors, one in another', FOUR, `: ${JSON.stringify(FOUR)}`, {}],
 		['JSON, though its type says HTML', { error: 'm' }, ': m', {}, AS_HTML],
 	])('that is %s is understood, or quoted at least', async (...row) => {
@@ -81,38 +81,53 @@ describe('an error’s body', () => {
 		expect(error.details.advice.replace(/^.*unchanged\. /, '')).toMatch(WEB_PAGE);
 	});
 
+	test('has the request’s ID beside it, of bounded length, without the key', async () => {
+		const idOf = async (id: string | string[]) =>
+			(await errorOf(reply(400, '', { 'x-request-id': id }))).details.requestId;
+		expect(await idOf(['r'.repeat(500), 'other'])).toMatch(/^r{100,200}…$/);
+		expect(await idOf(`req ${KEY}`)).toBe('req [API key]');
+	});
+});
+
+type Said = Record<'type' | 'code' | 'message', string>;
+
+const failedResponse = (error: Said) =>
+	reply(200, { id: 'r', status: 'failed', output: [], error });
+const creating = async (client: Client) => await createResponse(client, {});
+
+/** Each place in which a gateway can say something, and the error of it. */
+const PLACES: Record<string, (error: Said) => ModelAccessError | Promise<ModelAccessError>> = {
+	'an error in JSON': async (error) => await errorOf(reply(400, { error })),
+	'a text': async ({ message }) => await errorOf(reply(400, message)),
+	'a failed response': async (error) => (await fail([failedResponse(error)], creating)).error,
+	'a stream': async (error) => await streaming([bytes(event('error', { error }))]).failure(),
+	'a failed task': (error) =>
+		failedTask(arrange().client, 't', { status: 'failed', http_status: 429, error }),
+};
+
+describe.each(Object.entries(PLACES))('what the gateway says by %s', (_place, told) => {
+	const toldOf = async (said: string) => await told({ type: said, code: said, message: said });
+
 	test('becomes one line of bounded length without control characters', async () => {
 		const nasty = 'one\r\ntwo\u0000\u001b[31mred\u202eright to left\u2028line\u0085x';
-		for (const said of [nasty, nasty + 'y'.repeat(1e6)]) {
-			for (const body of [said, { error: { type: said, code: said, message: said } }]) {
-				const { message, details } = await errorOf(reply(400, body));
-				const text = [message, details.type, details.code].join('');
-				// eslint-disable-next-line no-control-regex
-				expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
-				expect(message).toContain('one two [31mred right to left line x');
-				expect(message.length).toBeLessThan(700);
-				if (said !== nasty) expect(message).toMatch(/y{400}…$/);
-			}
+		for (const said of [nasty, nasty + 'y'.repeat(1e5)]) {
+			const { message, details } = await toldOf(said);
+			const text = [message, details.type, details.code].join('');
+			// eslint-disable-next-line no-control-regex
+			expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
+			expect(message).toContain('one two [31mred right to left line x');
+			expect(message.length).toBeLessThan(700);
+			expect(text.length).toBeLessThan(2000);
+			if (said !== nasty) expect(message).toMatch(/y{300}…$/);
 		}
 	});
 
-	test('that echoes the key, in any form and place, is shown without it', async () => {
-		const inBase64 = { error: { message: btoa(`:${KEY}`) } };
-		const inMessage = { error: { message: `bad key ${KEY}` } };
-		const inFields = { error: { type: KEY, code: KEY, message: 'm' } };
-		const texts = [`bad key ${KEY}`, `?key=${encodeURIComponent(KEY)}`, 'x'.repeat(490) + KEY];
-		for (const body of [...texts, inMessage, inFields, { detail: `bad key ${KEY}` }, inBase64]) {
-			const error = await errorOf(reply(400, body, { 'x-request-id': `req ${KEY}` }));
+	test('is shown without the key, in any form', async () => {
+		for (const form of [KEY, encodeURIComponent(KEY), 'x'.repeat(490) + KEY, btoa(`:${KEY}`)]) {
+			const error = await toldOf(`bad key ${form}`);
 			for (const secret of [KEY, KEY.slice(0, 10), encodeURIComponent(KEY).slice(0, 12)])
 				expect(shown(error)).not.toContain(secret);
-			expect(error.details.requestId).toBe('req [API key]');
 		}
-	});
-
-	test('has the request’s ID beside it, of bounded length', async () => {
-		const ids = ['r'.repeat(500), 'other'];
-		const { details } = await errorOf(reply(400, '', { 'x-request-id': ids }));
-		expect(details.requestId).toMatch(/^r{100,200}…$/);
 	});
 });
 
@@ -125,6 +140,37 @@ test.each([
 	['only the beginning of a text is looked at', `${' '.repeat(40)}x`, ''],
 ])('in a quote %s', (_, text, quote) => {
 	expect(sanitizeForMessage(text, 10)).toBe(quote);
+});
+
+const quote = (text: unknown) => quoteMessage((line) => line, text);
+
+const REFUSAL = 'I can’t help with that request.';
+const REASON = 'It asks for a real person.';
+const BOTH = `${REFUSAL}\n\n${REASON}`;
+const WORDS = 'word0 word1 word2 word3 word4';
+
+test.each([
+	['a text as it is', REFUSAL, REFUSAL],
+	['paragraphs that are repeated, once', `${BOTH}\n${REFUSAL}`, `${REFUSAL} ${REASON}`],
+	['a text three times over, once', Array(3).fill(REFUSAL).join(' '), REFUSAL],
+	['the recorded words of a model, once', `${WORDS} ${WORDS} ${WORDS}`, WORDS],
+	['a last piece that was cut off, once', `${REFUSAL} ${REFUSAL} I can’t help`, REFUSAL],
+	['a word or two again and again, as it is', 'no no no no', 'no no no no'],
+	['a piece that is not said twice in full', 'a b c d a b', 'a b c d a b'],
+	['a piece whose end is that of another', 'a b c a b d a b c a b d', 'a b c a b d'],
+	['blanks alone, as nothing', ' \n ', ''],
+])('a message quotes %s', (_, said, quoted) => {
+	expect(quote(said)).toBe(quoted);
+});
+
+test('what is no text is not quoted', () => {
+	expect([undefined, 5, {}, ''].map(quote)).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test('a very long text is read to a bound, and quoted to a smaller one', () => {
+	const long = `${'so '.repeat(100)}and on, for ever. `;
+	expect(quote(long.repeat(10_000))).toBe(long.trim());
+	expect(quote('y '.repeat(50_000))).toHaveLength(500);
 });
 
 describe('an error that is shown', () => {
@@ -211,13 +257,6 @@ describe('a success body', () => {
 		expect(details.advice).toMatch(warning);
 		expect(details).toMatchObject({ retryable: false, maybeExecuted: true });
 	});
-
-	test('that is quoted is bounded, cleaned and free of the key', async () => {
-		const error = await errorOf(reply(200, `key\u0007 ${KEY} ${'x'.repeat(1e5)}`));
-		expect(error.message).toContain('key [API key] xxx');
-		expect(error.message.length).toBeLessThan(200);
-		expect(shown(error)).not.toContain(KEY);
-	});
 });
 
 describe('a checked answer', () => {
@@ -255,11 +294,5 @@ describe('a checked answer', () => {
 		expect(error.message).toContain(`The gateway’s thing is not as expected: ${path}`);
 		expect(error.details).toMatchObject({ httpStatus: 200, requestId: 'req_9', retryable: false });
 		expect(error.details.advice).toContain('Check the usage');
-	});
-
-	test('of a read may be asked for again', () => {
-		const { details } = refusalOf(() => checkReply(modelListSchema, answer({}), MODELS));
-		expect(details).toMatchObject({ retryable: true });
-		expect(details.maybeExecuted).toBeUndefined();
 	});
 });

@@ -14,20 +14,18 @@ const told = (...[error, item, remains]: [unknown, number?, Parameters<typeof no
 const apiError = (details: Partial<ErrorDetails> = {}) =>
 	new ApiError('Refused', { advice: 'Wait.', retryable: true, ...details });
 
-describe('error_details', () => {
-	test('have what is known of an error, and nothing of what is not', () => {
-		expect(errorDetails(apiError())).toStrictEqual({ retryable: true, advice: 'Wait.' });
-		const ids = { requestId: 'r', clientRequestId: 'c', taskId: 't' };
-		const partial = { partialText: '', partialOutput: [{ type: 'x' }], imageUrls: ['u'] };
-		const known = { httpStatus: 400, type: 'T', code: 'C', ...ids, ...partial };
-		const { partial_text, ...shown } = errorDetails(apiError(known));
-		expect(shown).toStrictEqual({
-			...{ http_status: 400, type: 'T', code: 'C', request_id: 'r', client_request_id: 'c' },
-			...{ task_id: 't', partial_output: [{ type: 'x' }], image_urls: ['u'] },
-			...{ retryable: true, advice: 'Wait.' },
-		});
-		expect(partial_text).toBe('');
+test('error_details have what is known of an error, and nothing of what is not', () => {
+	expect(errorDetails(apiError())).toStrictEqual({ retryable: true, advice: 'Wait.' });
+	const ids = { requestId: 'r', clientRequestId: 'c', taskId: 't' };
+	const partial = { partialText: '', partialOutput: [{ type: 'x' }], imageUrls: ['u'] };
+	const known = { httpStatus: 400, type: 'T', code: 'C', ...ids, ...partial };
+	const { partial_text, ...shown } = errorDetails(apiError(known));
+	expect(shown).toStrictEqual({
+		...{ http_status: 400, type: 'T', code: 'C', request_id: 'r', client_request_id: 'c' },
+		...{ task_id: 't', partial_output: [{ type: 'x' }], image_urls: ['u'] },
+		...{ retryable: true, advice: 'Wait.' },
 	});
+	expect(partial_text).toBe('');
 });
 
 describe('The error of a node', () => {

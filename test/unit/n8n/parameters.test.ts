@@ -7,31 +7,29 @@ import {
 } from '../../../nodes/shared/n8n/fields/parameters';
 import { refusalOf } from '../api/arrange';
 
-describe('a duration in seconds', () => {
-	test.each([
-		[undefined, 60_000],
-		['', 60_000],
-		[1, 1000],
-		['2.5', 2500],
-		[16.1, 16_101],
-		[1.001, 1001],
-		[2_147_483, 2_147_483_000],
-	])('%j is whole milliseconds, as every timer takes them', (value, ms) => {
-		const got = secondsParameter(value, 'Timeout', 60);
-		expect(got).toBe(ms);
-		expect(() => AbortSignal.timeout(got)).not.toThrow();
-	});
+test.each([
+	[undefined, 60_000],
+	['', 60_000],
+	[1, 1000],
+	['2.5', 2500],
+	[16.1, 16_101],
+	[1.001, 1001],
+	[2_147_483, 2_147_483_000],
+])('a duration in seconds %j is whole milliseconds, as every timer takes them', (value, ms) => {
+	const got = secondsParameter(value, 'Timeout', 60);
+	expect(got).toBe(ms);
+	expect(() => AbortSignal.timeout(got)).not.toThrow();
+});
 
-	test.each([
-		[0, 'Timeout is 0'],
-		[-1, 'Timeout is below 0'],
-		['soon', 'Timeout is not a number'],
-		[5_000_000, 'Timeout is longer than 24 days'],
-	])('%j is refused by the name of its field', (value, message) => {
-		const error = refusalOf(() => secondsParameter(value, 'Timeout', 60));
-		expect(error).toBeInstanceOf(ValidationError);
-		expect(error.message).toBe(message);
-	});
+test.each([
+	[0, 'Timeout is 0'],
+	[-1, 'Timeout is below 0'],
+	['soon', 'Timeout is not a number'],
+	[5_000_000, 'Timeout is longer than 24 days'],
+])('a duration in seconds %j is refused by the name of its field', (value, message) => {
+	const error = refusalOf(() => secondsParameter(value, 'Timeout', 60));
+	expect(error).toBeInstanceOf(ValidationError);
+	expect(error.message).toBe(message);
 });
 
 test('JSON that does not parse is told in the platform’s words, on one line', () => {

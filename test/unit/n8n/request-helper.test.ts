@@ -22,8 +22,8 @@ function over(helper: () => unknown, cancel?: AbortSignal) {
 
 const reply = (body: unknown) => ({ statusCode: 200, headers: { a: 'b' }, body });
 const silence = async () => await new Promise<never>(() => {});
-const lost = async () =>
-	await Promise.reject(Object.assign(new Error('x'), { code: 'ECONNRESET' }));
+const coded = (code: string) => Object.assign(new Error('x'), { code });
+const lost = async () => await Promise.reject(coded('ECONNRESET'));
 const chunks = (...pieces: number[][]) =>
 	reply(Readable.from(pieces.map((one) => Buffer.from(one))));
 
@@ -107,12 +107,8 @@ describe('A reply that is streamed', () => {
 
 	test.each<[string, Error, object]>([
 		['of no known code', new Error('x'), { kind: 'lost', code: undefined }],
-		['with a code', Object.assign(new Error('x'), { code: 'ETIMEDOUT' }), { code: 'ETIMEDOUT' }],
-		[
-			'of a cancel',
-			Object.assign(new Error('x'), { code: 'ERR_CANCELED' }),
-			{ name: 'RequestAborted' },
-		],
+		['with a code', coded('ETIMEDOUT'), { code: 'ETIMEDOUT' }],
+		['of a cancel', coded('ERR_CANCELED'), { name: 'RequestAborted' }],
 	])('fails by a fault %s, also before anyone reads it', async (_name, error, fault) => {
 		const answer = reply(new Readable({ read: () => {} }));
 		const opened = await over(() => answer).transport.open(MESSAGE);

@@ -1,5 +1,6 @@
+import { z as z3 } from 'zod';
 import { z } from 'zod/v4';
-import { toOutputSchema, toRequestTools } from '../../nodes/LmChatModelAccess/tools';
+import { toOutputSchema, toRequestTools, toToolChoice } from '../../nodes/LmChatModelAccess/tools';
 import { fromZod4 } from '../../nodes/LmChatModelAccess/zod4';
 
 /** As JSON Schema has it, without what only says which draft it is. */
@@ -72,6 +73,8 @@ const NO_OBJECT = 'Tool "weather" has parameters that are not an object';
 test.each<[string, unknown, string]>([
 	['a schema of zod 4 that JSON cannot say', z.map(z.string(), z.string()), UNREADABLE],
 	['a schema of no kind', { _zod: { def: {} } }, UNREADABLE],
+	['a schema of zod 4 without content', { _zod: {} }, UNREADABLE],
+	['a schema of zod 3 without content', { _def: {} }, UNREADABLE],
 	['a list', { type: 'array', items: { type: 'string' } }, NO_OBJECT],
 	['zod’s list', z.array(z.string()), NO_OBJECT],
 ])('a tool whose parameters are %s is refused by its name', (_name, inputSchema, says) => {
@@ -86,4 +89,47 @@ test.each<[string, unknown, object]>([
 	['nothing', {}, { type: 'object', properties: {} }],
 ])('a wished output that is %s at its root is sent as it is', (_name, schema, sent) => {
 	expect(toOutputSchema(schema, 'Output')).toEqual(sent);
+});
+
+const properties = { city: { type: 'string' as const } };
+const parameters = { type: 'object' as const, properties, required: ['city'] };
+const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...parameters };
+const weather = { type: 'function' as const, name: 'weather', inputSchema: schema };
+
+test('tools are functions that are strict only where they say so, or are of the gateway', () => {
+	const search = { type: 'provider' as const, name: 'web_search', args: { size: 'low' } };
+	const described = { ...weather, description: 'Says it' };
+	expect(toRequestTools([described, { ...weather, strict: true }, search])).toEqual([
+		{ type: 'function', name: 'weather', description: 'Says it', parameters, strict: false },
+		{ type: 'function', name: 'weather', parameters, strict: true },
+		{ type: 'web_search', size: 'low' },
+	]);
+});
+
+const sent = (inputSchema: unknown) =>
+	toRequestTools([{ ...weather, inputSchema } as typeof weather])[0]?.parameters;
+
+const CLOSED = { ...parameters, additionalProperties: false };
+test.each<[string, unknown, object]>([
+	['nothing', undefined, { type: 'object', properties: {} }],
+	['an empty schema', {}, { type: 'object', properties: {} }],
+	['a schema of zod, whichever copy of it', { ...z3.object({ city: z3.string() }) }, CLOSED],
+	['a schema of zod 4', { _zod: {}, toJSONSchema: () => schema }, parameters],
+])('tools have an object of parameters, even by %s', (_name, given, expected) => {
+	expect(sent(given)).toEqual(expected);
+});
+
+const named = { type: 'function', name: 'weather' };
+test.each([
+	[undefined, undefined],
+	['auto', 'auto'],
+	['none', 'none'],
+	['required', 'required'],
+	['any', 'required'],
+	[true, 'required'],
+	['weather', named],
+	[{ type: 'function', function: { name: 'weather' } }, named],
+	[{ type: 'web_search' }, { type: 'web_search' }],
+])('tools are chosen by %j as %j', (choice, expected) => {
+	expect(toToolChoice(choice)).toEqual(expected);
 });

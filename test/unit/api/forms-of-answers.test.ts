@@ -1,0 +1,367 @@
+import { fromResponse } from '../../../nodes/LmChatModelAccess/from-response';
+import { InvalidResponseError, StreamError } from '../../../nodes/shared/api/errors/errors';
+import type { Client } from '../../../nodes/shared/api/http/client';
+import { getAnswerHints } from '../../../nodes/shared/api/responses/answer-hints';
+import type { CreatedResponse } from '../../../nodes/shared/api/responses/created-response';
+import { createResponse } from '../../../nodes/shared/api/responses/response';
+import { simplifyResponse } from '../../../nodes/shared/api/responses/response-output';
+import { fail, reply, succeed } from './arrange';
+import recorded from './recorded-answers.json';
+import {
+	added,
+	BODY,
+	bytes,
+	completed,
+	delta,
+	event,
+	message,
+	streaming,
+} from './recorded-streams';
+
+const creating = async (client: Client) => await createResponse(client, BODY);
+
+/** What comes of a body, plain and streamed. */
+async function answers(body: unknown): Promise<CreatedResponse[]> {
+	const { value } = await succeed([reply(200, body)], creating);
+	const text = typeof body === 'string' ? body : JSON.stringify(body);
+	return [value, await streaming([bytes(text)]).run()];
+}
+
+/** Events without a name. */
+const data = (...all: object[]) => all.map((json) => `data: ${JSON.stringify(json)}\n\n`).join('');
+
+const OK = { id: 'r1', status: 'completed', output: [message('Hi')] };
+const CUT_OFF = { incomplete_details: { reason: 'max_output_tokens' } };
+const says = (...output: unknown[]) => ({ ...OK, output });
+const content = (given: unknown, more: object = {}) =>
+	says({ type: 'message', content: given, ...more });
+const [PART] = message('Hi').content;
+const SAID = { role: 'assistant', content: 'Hi' };
+
+/** A stream of one event, then its end. */
+const ended = (type: string, fields: object) => event(`response.${type}`, fields) + completed();
+
+const WITHOUT_BLANK_LINES = (delta('Hi') + completed()).replace(/^event.*\n|\n(?=\n)/gm, '');
+
+test.each<[string, unknown]>([
+	['whose content is a text', content('Hi')],
+	['whose content is one part', content(PART)],
+	['whose content holds parts', content({ parts: [{ text: 'Hi' }] })],
+	['whose parts are texts', content(['Hi'])],
+	['whose parts are called text', content([{ type: 'text', text: 'Hi' }])],
+	['whose text is in an object', content([{ text: { value: 'Hi' } }])],
+	['whose message has parts', says({ type: 'message', role: 'model', parts: [{ text: 'Hi' }] })],
+	['whose message has a text', says({ type: 'message', text: 'Hi' })],
+	['whose item has no type', says(SAID)],
+	['whose parts have no type', says({ role: 'model', parts: [{ text: 'Hi' }] })],
+	['whose items are texts', says('Hi')],
+	['whose items are parts', says({ type: 'output_text', text: 'Hi' })],
+	['with items that are none', says(null, 7, { foo: 1 }, message('Hi'))],
+	['whose output is a text', { ...OK, output: 'Hi' }],
+	['whose output is one item', { ...OK, output: message('Hi') }],
+	['whose text stands in output_text alone', { ...OK, output: [], output_text: 'Hi' }],
+	['whose output_text is a list', { ...OK, output: [], output_text: ['H', 'i'] }],
+	['without output', { ...OK, output: undefined, output_text: 'Hi' }],
+	['whose message is empty', { ...OK, output: [message()], output_text: 'Hi' }],
+	['that has its text twice', { ...OK, output_text: 'Hi' }],
+	['without a status', { ...OK, status: null }],
+	['whose status is a number', { ...OK, status: 200 }],
+	['with another word for completed', { ...OK, status: 'SUCCESS' }],
+	['without an ID', { ...OK, id: undefined }],
+	['whose ID is a number', { ...OK, id: 7 }],
+	['in a wrapper of data', { code: 0, message: 'ok', data: OK }],
+	['in a wrapper of a response', { type: 'response.completed', response: OK }],
+	['in a list', [OK]],
+	['in a text', JSON.stringify(JSON.stringify(OK))],
+	['in an event', data(OK)],
+	['in an event with a chat completion', data({ choices: [{ message: { content: 'Hi' } }] })],
+	['behind pings', `: ping\n\n: ping\n\n${JSON.stringify(OK)}`],
+	['in an event behind a byte order mark', `\ufeff\n${completed(OK)}`],
+	['in events without blank lines', WITHOUT_BLANK_LINES],
+	['in events of parts alone', ended('content_part.done', { part: PART })],
+	['in events of the Realtime interface', ended('text.delta', { delta: 'Hi' })],
+	['in deltas that are objects', ended('output_text.delta', { delta: { text: 'Hi' } })],
+	['in a delta that is called text', ended('output_text.delta', { text: 'Hi' })],
+	['in the event of an item without a type', ended('output_item.done', { item: SAID })],
+	['in an end that is the response itself', delta('Hi') + event('response.done', OK)],
+	['in two responses, of which the first counts', completed(OK) + delta('No') + completed()],
+])('an answer %s is read', async (_what, body) => {
+	for (const answer of await answers(body)) {
+		expect(simplifyResponse(answer, BODY)).toMatchObject({ text: 'Hi', status: 'completed' });
+		expect(fromResponse(answer)).toMatchObject({ text: 'Hi', finishReason: 'stop' });
+		expect(getAnswerHints(answer)).toEqual([]);
+	}
+});
+
+test('an answer without a status may be incomplete, or failed', async () => {
+	const [cut] = await answers({ ...OK, status: undefined, ...CUT_OFF });
+	expect(cut!.response.status).toBe('incomplete');
+	const broken = { ...OK, status: undefined, error: { code: 'C', message: 'Broke' } };
+	const { error } = await fail([reply(200, broken)], creating);
+	expect(error.message).toBe('The model’s response failed (C): Broke');
+});
+
+const UNFINISHED = { status: 'incomplete', text: 'word0 word1 word2 word3 word4', ...CUT_OFF };
+test.each([
+	['openai by subscription, plain: unfinished', UNFINISHED],
+	[
+		'chat-only, streamed: function call',
+		{ tool_calls: [{ name: 'look', arguments: { ok: true } }] },
+	],
+] as const)('a plain request that is answered by a recorded stream gets it: %s', async (...row) => {
+	const [name, expected] = row;
+	const answer = reply(200, recorded[name], { 'x-request-id': 'req_1' });
+	const { value, sent } = await succeed([answer], creating);
+	expect(simplifyResponse(value, BODY)).toMatchObject({ request_id: 'req_1', ...expected });
+	expect(sent).toHaveLength(1);
+});
+
+test('a plain request that is answered by a stream which is cut gets what is here', async () => {
+	const body = recorded['openai by subscription, plain: cut after the first word'];
+	const { error } = await fail([reply(200, body, { 'x-request-id': 'req_1' })], creating);
+	expect(error).toBeInstanceOf(StreamError);
+	expect(error.message).toBe('The answer ended before it was complete');
+	const partial = { partialText: 'word0 ', partialOutput: [{ type: 'reasoning' }] };
+	expect(error.details).toMatchObject({ requestId: 'req_1', ...partial, maybeExecuted: true });
+});
+
+const A1 = { a: 1 };
+const ARGUMENTS = '{"a":1}';
+const CALL = { type: 'function_call', call_id: 'c', name: 'f' };
+const calls = (given: unknown) => says({ ...CALL, arguments: given });
+const wholeCall = ended('function_call_arguments.done', { arguments: A1 });
+const begunCall = added(0, { ...CALL, arguments: '' });
+const chunk = (more: object, finish_reason: string | null = null) =>
+	data({ object: 'chat.completion.chunk', choices: [{ index: 0, delta: more, finish_reason }] });
+
+/** The call of other interfaces: of Chat Completions, of Claude, of Gemini. */
+const chatCalls = (given: unknown) => ({
+	tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: given } }],
+});
+const toolUse = (input: object) => ({ type: 'tool_use', id: 'c', name: 'f', input });
+const candidate = (parts: object[], more: object = {}) => ({
+	candidates: [{ content: { role: 'model', parts }, ...more }],
+});
+const functionCall = { functionCall: { id: 'c', name: 'f', args: A1 } };
+
+/** The events of one block of Claude's, between the first and the last ones. */
+const claudeStream = (stop_reason: string, ...blocks: object[]) =>
+	data(
+		{ type: 'message_start', message: { id: 'm', role: 'assistant', usage: { input_tokens: 3 } } },
+		...blocks,
+		{ type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 4 } },
+		{ type: 'message_stop' },
+	);
+const block = (index: number, content_block: object) => ({
+	type: 'content_block_start',
+	...{ index, content_block },
+});
+const blockDelta = (index: number, given: object) => ({
+	type: 'content_block_delta',
+	...{ index, delta: given },
+});
+const claudeCall = ['{"a"', ':1}'].map((partial_json) =>
+	blockDelta(0, { type: 'input_json_delta', partial_json }),
+);
+
+test.each<[string, unknown]>([
+	['whose arguments are an object', calls(A1)],
+	['whose arguments are a text of a text', calls(JSON.stringify(ARGUMENTS))],
+	['in a message', says({ ...message(), ...chatCalls(ARGUMENTS) })],
+	['in a content', content([toolUse(A1)])],
+	['as an item', says(toolUse(A1))],
+	['of Gemini', candidate([functionCall])],
+	['of Gemini, streamed', data(candidate([functionCall], { finishReason: 'STOP' }))],
+	['in deltas that are objects', begunCall + ended('function_call_arguments.delta', { delta: A1 })],
+	['in an end that is an object', begunCall + wholeCall],
+	['in chunks, whose arguments are an object', chunk(chatCalls(A1)) + chunk({}, 'tool_calls')],
+	['in events of Claude', claudeStream('tool_use', block(0, toolUse({})), ...claudeCall)],
+])('the call of a function is read %s', async (_what, body) => {
+	for (const answer of await answers(body)) {
+		const tool_calls = [{ id: 'c', name: 'f', arguments: A1 }];
+		expect(simplifyResponse(answer, BODY)).toMatchObject({ text: '', tool_calls });
+		const call = { toolCallId: 'c', toolName: 'f', input: ARGUMENTS };
+		expect(fromResponse(answer).calls).toMatchObject([call]);
+	}
+});
+
+test('the call of early chat completions, which has no ID, is read', async () => {
+	const called = { content: null, function_call: { name: 'f', arguments: ARGUMENTS } };
+	for (const answer of await answers({ choices: [{ message: called }] }))
+		expect(simplifyResponse(answer, BODY).tool_calls).toEqual([{ name: 'f', arguments: A1 }]);
+});
+
+test.each<[string, unknown[], unknown]>([
+	['are none if they are empty or absent', ['', ' \n', null, 'null', '""', undefined], {}],
+	['do not begin with empty objects', ['{}{"a":1}', '{} { }\n{"a":1}'], A1],
+	['are one empty object of two', ['{}{}'], {}],
+	['stay a text if two say something', ['{"a":1}{"b":2}'], '{"a":1}{"b":2}'],
+	['stay a text if they are cut off', ['{}{"ok":'], '{}{"ok":'],
+])('the arguments of a call %s', async (_, all, expected) => {
+	for (const given of all) {
+		const [answer] = await answers(calls(given));
+		const [call] = simplifyResponse(answer!, BODY).tool_calls as Array<{ arguments: unknown }>;
+		expect([given, call!.arguments]).toEqual([given, expected]);
+	}
+});
+
+test('the arguments of a call as recorded: an empty object, then the arguments', async () => {
+	const [answer] = await answers(recorded['claude, plain: function call']);
+	const tool_calls = [{ name: 'look', arguments: { ok: true } }];
+	expect(simplifyResponse(answer!, BODY)).toMatchObject({ tool_calls });
+});
+
+describe('An answer in the form of another interface', () => {
+	const counted = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
+	const chat = (said: object, finish_reason = 'stop') => ({
+		...{ id: 'chatcmpl-1', object: 'chat.completion', model: 'text-1', usage: counted },
+		choices: [{ index: 0, message: { role: 'assistant', ...said }, finish_reason }],
+	});
+	const chatCall = (id: string, name: string, given: string) => ({
+		...{ id, type: 'function', function: { name, arguments: given } },
+	});
+	const tool_calls = [chatCall('c1', 'f', ARGUMENTS), chatCall('c2', 'g', '')];
+	const twoCalls = [
+		{ id: 'c1', name: 'f', arguments: A1 },
+		{ id: 'c2', name: 'g', arguments: {} },
+	];
+	const thought = chat({ content: 'Hi', reasoning_content: 'Hm' });
+
+	const usage = { input_tokens: 3, output_tokens: 4 };
+	const texts = [
+		{ type: 'thinking', thinking: 'Hm' },
+		{ type: 'text', text: 'Hi' },
+	];
+	const claude = (stop_reason: string) => ({
+		...{ id: 'm', type: 'message', role: 'assistant', content: texts, stop_reason, usage },
+	});
+	const claudeEvents = (stop_reason: string) =>
+		claudeStream(
+			stop_reason,
+			blockDelta(0, { type: 'thinking_delta', thinking: 'Hm' }),
+			block(1, { type: 'text', text: '' }),
+			...['H', 'i'].map((text) => blockDelta(1, { type: 'text_delta', text })),
+		);
+	const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 4 };
+	const gemini = (finishReason: string | undefined, ...parts: object[]) => ({
+		...candidate(parts, { finishReason }),
+		usageMetadata,
+	});
+	const [hm, hi] = [{ text: 'Hm', thought: true }, { text: 'Hi' }];
+	const geminiEvents = data(gemini(undefined, { text: 'H' }), gemini('STOP', { text: 'i' }, hm));
+	const WHOLE = { text: 'Hi', status: 'completed', reasoning: ['Hm'] };
+	const SAYS = { text: 'Hi', status: 'completed' };
+	const CUT = { text: 'Hi', status: 'incomplete', ...CUT_OFF };
+
+	test.each<[string, unknown, object, RegExp]>([
+		['of a chat completion', chat({ content: 'Hi' }), { text: 'Hi', status: 'completed' }, /Chat/],
+		['whose content is parts', chat({ content: [texts[1]] }), SAYS, /./],
+		['with calls', chat({ content: null, tool_calls }), { text: '', tool_calls: twoCalls }, /./],
+		['with a refusal', chat({ refusal: 'No' }), { refusal: 'No' }, /Chat Completions/],
+		['with a thought', thought, WHOLE, /Chat Completions/],
+		['that is cut off', chat({ content: 'Hi' }, 'length'), CUT, /Chat Completions/],
+		['that does not say so', { ...chat({ content: 'Hi' }), object: undefined }, SAYS, /./],
+		['of Claude', claude('end_turn'), WHOLE, /in the form of Claude’s Messages interface\./],
+		['of Claude, streamed', claudeEvents('end_turn'), WHOLE, /Claude’s/],
+		['of Claude, cut off', claude('max_tokens'), CUT, /Claude’s/],
+		['of Claude, streamed, cut off', claudeEvents('max_tokens'), CUT, /Claude’s/],
+		['of Gemini', gemini('STOP', hm, hi), WHOLE, /in the form of Gemini’s own interface\./],
+		['of Gemini, streamed', geminiEvents, WHOLE, /Gemini’s/],
+		['of Gemini, cut off', gemini('MAX_TOKENS', hi), CUT, /Gemini’s/],
+	])('%s is read, with a hint', async (_of, body, expected, hint) => {
+		for (const answer of await answers(body)) {
+			expect(simplifyResponse(answer, BODY)).toMatchObject({ usage, ...expected });
+			const told = getAnswerHints(answer).find(({ key }) => key === 'another interface');
+			expect(told?.message).toMatch(hint);
+		}
+	});
+
+	const begun = (index: number) => {
+		const { id, function: called } = tool_calls[index]!;
+		return { tool_calls: [{ index, id, function: { name: called.name, arguments: '' } }] };
+	};
+	const more = (given: string) => ({ tool_calls: [{ index: 0, function: { arguments: given } }] });
+	const words = ['', 'H', 'i'].map((said) => ({ role: 'assistant', content: said }));
+	const deltas = [...words, begun(0), begun(1), more('{"a"'), more(':1}')];
+	const CHUNKS = deltas.map((one) => chunk(one)).join('');
+
+	test('of a chat completion is read as a stream too', async () => {
+		const counts = data({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices: [], usage });
+		const stream = `${CHUNKS}${chunk({}, 'tool_calls')}${counts}data: [DONE]\n\n`;
+		for (const answer of await answers(stream)) {
+			const said = { id: 'chatcmpl-1', text: 'Hi', status: 'completed', tool_calls: twoCalls };
+			expect(simplifyResponse(answer, BODY)).toMatchObject({ ...said, usage });
+			expect(getAnswerHints(answer)).toMatchObject([{ key: 'another interface' }]);
+		}
+		const { run, seen } = streaming([bytes(stream)]);
+		await run();
+		expect(seen.pieces).toEqual(['H', 'i']);
+		const error = await streaming([bytes(CHUNKS)]).failure();
+		expect(error).toBeInstanceOf(StreamError);
+		expect(error.details).toMatchObject({ partialText: 'Hi', maybeExecuted: true });
+	});
+
+	test('that is streamed without saying what it is, is read too', async () => {
+		const choices = [{ delta: { content: 'Hi' }, finish_reason: 'stop' }];
+		for (const answer of await answers(data({ choices })))
+			expect(simplifyResponse(answer, BODY)).toMatchObject({ text: 'Hi', usage: null });
+	});
+});
+
+test('tokens are counted under the names of other interfaces, and beside the response', async () => {
+	const usage = { input_tokens: 3, output_tokens: 4 };
+	for (const body of [
+		{ ...OK, usage: { prompt_tokens: 3, completion_tokens: 4 } },
+		event('response.completed', { response: OK, usage }),
+		event('response.created', { response: { usage } }) + completed({ ...OK, usage: null }),
+	]) {
+		for (const { response } of await answers(body)) expect(response.usage).toEqual(usage);
+	}
+});
+
+test.each<[string, object, string[]]>([
+	['that says nothing', { output: [] }, ['empty answer']],
+	['that only thinks', { output: [{ type: 'reasoning' }, message()] }, ['empty answer']],
+	['that calls a function', { output: [CALL] }, []],
+	['that says something', {}, []],
+	['of no tokens', { output: [], usage: { output_tokens: 0 } }, []],
+	['of tokens that were not counted', { output: [], usage: null }, []],
+	['that is incomplete', { output: [], status: 'incomplete' }, ['incomplete']],
+])('of an answer %s the hints are told', async (_, more, keys) => {
+	const [answer] = await answers({ ...OK, usage: { output_tokens: 7 }, ...more });
+	const hints = getAnswerHints(answer!);
+	expect(hints.map(({ key }) => key)).toEqual(keys);
+	const EMPTY = /^The gateway counted 7 output tokens, but its answer is empty/;
+	if (keys[0] === 'empty answer') expect(hints[0]!.message).toMatch(EMPTY);
+});
+
+test.each<[string, string]>([
+	['a text', 'event: error\ndata: It died\n\n'],
+	['success: false', data({ success: false, message: 'It died' })],
+	['a detail', data({ detail: 'It died' })],
+])(
+	'An error in place of an answer is told by %s in a stream, after a text: in doubt, and with the text',
+	async (_what, end) => {
+		const error = await streaming([bytes(delta('Hi') + end)]).failure();
+		expect(error.message).toBe('The model’s response failed: It died');
+		expect(error.details).toMatchObject({ charged: true, partialText: 'Hi', retryable: false });
+	},
+);
+
+const DIED = { message: 'It died' };
+const choice = { message: { content: 'Hi' }, finish_reason: 'error', error: DIED };
+
+test.each<[string, object]>([
+	['of a status in capitals', { ...OK, status: 'FAILED', error: DIED }],
+	['of a choice', { choices: [choice] }],
+])('An error in place of an answer is told %s, with the text', async (_what, body) => {
+	const { error } = await fail([reply(200, body)], creating);
+	expect(error).toBeInstanceOf(InvalidResponseError);
+	expect(error.message).toMatch(/^The model’s response failed.*: It died$/);
+	expect(error.details).toMatchObject({ charged: true, partialText: 'Hi' });
+});
+
+test('a text that is no JSON stays in the error: a model may have written it', async () => {
+	const { error } = await fail([reply(200, 'Hello to you')], creating);
+	expect(error.details).toMatchObject({ maybeExecuted: true, partialText: 'Hello to you' });
+});
