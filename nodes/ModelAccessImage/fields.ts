@@ -12,7 +12,7 @@ import { booleanParameter, numberParameter } from '../shared/n8n/fields/paramete
 import { readSimplify } from '../shared/n8n/fields/simplify';
 import { textParameter } from '../shared/n8n/fields/text';
 import type { RequestBounds } from '../shared/n8n/http/client';
-import { isAgentTool } from '../shared/n8n/runner/agent-tool';
+import { isAgentTool } from '../shared/n8n/agent-tool';
 import type { ItemScope } from '../shared/n8n/runner/operation';
 
 /** An agent cannot take files. */

@@ -10,7 +10,7 @@ import { getOptionNames } from '../fields/option-names';
 import { concurrencyOption, readOptions } from '../fields/options';
 import { createClient } from '../http/client';
 import { connect, type Connection } from '../http/connection';
-import { forAgent } from './agent-tool';
+import { forAgent } from '../agent-tool';
 import type { ItemScope, Operation, Resource } from './operation';
 import { Run, type ItemRun } from './run';
 

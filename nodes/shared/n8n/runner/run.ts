@@ -3,7 +3,7 @@ import { CanceledError, ModelAccessError, NetworkError } from '../../api/errors/
 import { redactError, type Redact } from '../../api/errors/sanitize';
 import { StreamRelay } from './stream-relay';
 import { errorDetails, nodeError, type UnfinishedWork, type TaskRecord } from '../errors';
-import { isAgentTool, toToolError, toToolErrorItem } from './agent-tool';
+import { isAgentTool, toToolError, toToolErrorItem } from '../agent-tool';
 import type { PaidWork } from './operation';
 import { ResumeStore, type SavedWork } from './resume-store';
 
