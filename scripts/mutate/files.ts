@@ -69,7 +69,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/credential/private-host': ['unit/api/private-http'],
 	'nodes/shared/api/credential/api-key': ['unit/api/api-key', 'unit/credential'],
 	'nodes/shared/api/http/rate-limit-queue': ['unit/api/rate-limit-queue', 'nodes/too-many'],
-	'nodes/shared/n8n/runner/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],
+	'nodes/shared/n8n/resume/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],
 	'nodes/shared/n8n/runner/run': [
 		'nodes/{items,image.resume,errors,image.waiting,workflow,response.item}',
 		'nodes/{response.stream,refused-input}',

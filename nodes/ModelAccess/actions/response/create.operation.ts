@@ -13,7 +13,7 @@ import { findNotApplied } from '../../../shared/api/responses/not-applied';
 import { getOutputText, simplifyResponse } from '../../../shared/api/responses/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
-import type { SavedWork } from '../../../shared/n8n/runner/resume-store';
+import type { SavedWork } from '../../../shared/n8n/resume/resume-store';
 import { builtInToolsField } from '../../../shared/n8n/fields/built-in-tools';
 import { modelPicker, readModel } from '../../../shared/n8n/fields/model-picker';
 import { concurrencyOption, hideIf, optionFields } from '../../../shared/n8n/fields/options';

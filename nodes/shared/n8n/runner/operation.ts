@@ -8,7 +8,7 @@ import type { Slot } from '../../api/http/rate-limit-queue';
 import type { Client } from '../../api/http/request';
 import type { RequestBounds } from '../http/client';
 import type { Connection } from '../http/connection';
-import type { SavedWork } from './resume-store';
+import type { SavedWork } from '../resume/resume-store';
 
 /** What an item pays for, so that no error and no other try of the node loses it. */
 export interface PaidWork {

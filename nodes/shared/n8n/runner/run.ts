@@ -5,7 +5,7 @@ import { StreamRelay } from './stream-relay';
 import { errorDetails, nodeError, type UnfinishedWork, type TaskRecord } from '../errors';
 import { isAgentTool, toToolError, toToolErrorItem } from '../agent-tool';
 import type { PaidWork } from './operation';
-import { ResumeStore, type SavedWork } from './resume-store';
+import { ResumeStore, type SavedWork } from '../resume/resume-store';
 
 /** One item that is being worked on. */
 export interface ItemRun {
