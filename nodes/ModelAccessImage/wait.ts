@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/api/errors/errors';
 import type { PollResult } from '../shared/api/images/task';
 import { simplifyTask, type ImageOrigin, type SeenTask } from '../shared/api/images/task-images';
-import { waitForImageTask } from '../shared/api/images/wait-for-task';
+import { waitForImageTask } from '../shared/api/images/poll-task';
 import type { WaitSettings } from './fields';
 import type { ImageScope } from './scope';
 

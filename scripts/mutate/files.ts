@@ -13,7 +13,6 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/images/task': ['unit/api/task-{words,poll,submit}'],
 	'nodes/shared/api/images/submit-task': ['unit/api/task-submit'],
 	'nodes/shared/api/images/poll-task': ['unit/api/task-{poll,wait}'],
-	'nodes/shared/api/images/wait-for-task': ['unit/api/task-{wait,poll}'],
 	'nodes/shared/api/images/task-id': ['unit/api/task-{id,submit}'],
 	'nodes/shared/api/images/task-errors': ['unit/api/{failed-tasks,task-wait,task-poll}'],
 	'nodes/shared/api/images/task-images': ['unit/api/task-images'],
