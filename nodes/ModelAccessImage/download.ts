@@ -2,7 +2,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow'
 import { DownloadError, ModelAccessError, TaskError } from '../shared/api/errors/errors';
 import { downloadImage, type Downloaded } from '../shared/api/images/download';
 import { toDeadLink } from '../shared/api/images/download-failure';
-import { makeFileName, type NamedImage } from '../shared/api/images/file-name';
+import { fileNamer, type NamedImage } from '../shared/api/images/file-name';
 import { pollImageTask } from '../shared/api/images/poll-task';
 import type { PollResult } from '../shared/api/images/task';
 import {
@@ -12,8 +12,7 @@ import {
 	type TaskImage,
 	type ImageOrigin,
 } from '../shared/api/images/task-images';
-import type { FileSettings } from './fields';
-import type { ImageScope } from './scope';
+import type { FileSettings, ImageScope } from './fields';
 
 /** Milliseconds in which a download that failed is tried again. */
 const RETRY_MS = 120_000;
@@ -96,7 +95,7 @@ async function fetchImage(
 	return await downloadImage(bounded, storage, address, {
 		maxBytes,
 		idleMs,
-		fileName: (extension) => makeFileName(fileName, image, extension),
+		fileName: fileNamer(fileName, image),
 	});
 }
 
