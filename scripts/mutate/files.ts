@@ -68,7 +68,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/credential/api-key': ['unit/api/api-key', 'unit/credential'],
 	'nodes/shared/api/http/rate-limit-queue': ['unit/api/rate-limit-queue', 'nodes/too-many'],
 	'nodes/shared/n8n/resume/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],
-	'nodes/shared/n8n/runner/run': [
+	'nodes/shared/n8n/resume/work-tracker': [
 		'nodes/{items,image.resume,errors,image.waiting,workflow,response.item}',
 		'nodes/{response.stream,refused-input}',
 	],

@@ -12,7 +12,7 @@ import { createClient } from '../http/client';
 import { connect, type Connection } from '../http/connection';
 import { forAgent } from '../agent-tool';
 import type { ItemScope, Operation, Resource } from './operation';
-import { Run, type ItemRun } from './run';
+import { Run, type ItemRun } from '../resume/work-tracker';
 
 /**
  * Runs the operation that the node is set to.

@@ -1,11 +1,11 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { CanceledError, ModelAccessError, NetworkError } from '../../api/errors/errors';
 import { redactError, type Redact } from '../../api/errors/sanitize';
-import { StreamRelay } from './stream-relay';
+import { StreamRelay } from '../runner/stream-relay';
 import { errorDetails, nodeError, type UnfinishedWork, type TaskRecord } from '../errors';
 import { isAgentTool, toToolError, toToolErrorItem } from '../agent-tool';
-import type { PaidWork } from './operation';
-import { ResumeStore, type SavedWork } from '../resume/resume-store';
+import type { PaidWork } from '../runner/operation';
+import { ResumeStore, type SavedWork } from './resume-store';
 
 /** One item that is being worked on. */
 export interface ItemRun {
