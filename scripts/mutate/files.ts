@@ -68,6 +68,14 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/credential/api-key': ['unit/api/api-key', 'unit/credential'],
 	'nodes/shared/api/http/rate-limit-queue': ['unit/api/rate-limit-queue', 'nodes/too-many'],
 	'nodes/shared/n8n/resume/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],
+	'nodes/shared/n8n/runner/run-items': [
+		'nodes/{items,errors,image.waiting,workflow,image.resume,response.stream}',
+		'nodes/{refused-input,error-output,agent-tool}',
+	],
+	'nodes/shared/n8n/runner/run-item': [
+		'nodes/{items,errors,secrets,agent-tool,response.stream,what-a-field-lacks}',
+	],
+	'nodes/shared/n8n/error-item': ['nodes/{items,error-output,agent-tool,errors}'],
 	'nodes/shared/n8n/resume/work-tracker': [
 		'nodes/{items,image.resume,errors,image.waiting,workflow,response.item}',
 		'nodes/{response.stream,refused-input}',

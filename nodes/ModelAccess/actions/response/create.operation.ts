@@ -110,7 +110,7 @@ export const create: Operation = {
 		}),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
-		const onText = item.beginStream();
+		const onText = item.beginStream?.();
 		const body = prepareRequest(
 			checkResponseRequest({
 				model: readModel(item.parameter('model')),

@@ -36,14 +36,15 @@ export interface Submitted {
 /**
  * Submits an image when the queue of the run allows it. If the gateway refuses it at once, it
  * submits it again.
- * @param refusals those of earlier submits of this image
+ * @param earlier the refusals of earlier submits of this image
  * @throws {ModelAccessError} the image is not submitted again; nothing says that a task exists
  */
 export async function submitUntilAccepted(
 	client: QueuedClient,
 	{ kind, body, maxWaitMs }: ImageSubmission,
-	refusals = new Refusals(client, maxWaitMs),
+	earlier?: Refusals,
 ): Promise<Submitted> {
+	const refusals = earlier ?? new Refusals(client, maxWaitMs);
 	for (;;) {
 		await refusals.waitForSlot();
 		const endsAt = client.time.now() + maxWaitMs;
