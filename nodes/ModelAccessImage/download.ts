@@ -46,7 +46,7 @@ export async function downloadImages(
 	return items.map((result) => {
 		if (result.status === 'fulfilled') return result.value;
 		const urls = images.map(({ url }) => url);
-		throw notDelivered(result.reason).withTaskId(taskId, urls);
+		throw notStored(result.reason).withTaskId(taskId, urls);
 	});
 }
 
@@ -100,7 +100,7 @@ async function fetchImage(
 }
 
 /** The error of an image that is paid for and could not be stored. */
-function notDelivered(error: unknown): ModelAccessError {
+function notStored(error: unknown): ModelAccessError {
 	if (error instanceof ModelAccessError) return error;
 	return new TaskError(`The image could not be stored: ${(error as Error).message}`, {
 		retryable: false,

@@ -32,7 +32,7 @@ export async function waitForTask(
 	{ pollIntervalMs, returnsTask }: WaitSettings,
 ): Promise<EndOfWait> {
 	try {
-		const waited = await waitForImageTask(
+		const result = await waitForImageTask(
 			{ ...client, deadline: endsAt },
 			{
 				taskId,
@@ -43,14 +43,14 @@ export async function waitForTask(
 				onSeen: onPoll(taskId),
 			},
 		);
-		if (waited.end === 'completed') {
+		if (result.end === 'completed') {
 			// The gateway has room for another task by now, also while the images are downloaded.
 			client.slot.onSucceeded();
 			client.slot.release();
-			return { taskId, seen: waited.last, isDone: true };
+			return { taskId, seen: result.last, isDone: true };
 		}
-		if (returnsTask) return { taskId, seen: waited.last, isDone: false };
-		throw waited.error;
+		if (returnsTask) return { taskId, seen: result.last, isDone: false };
+		throw result.error;
 	} catch (error) {
 		if (error instanceof FailedTaskError) work.dropTask(taskId);
 		if (error instanceof UnknownTaskError) work.dropUnknownTask(taskId);

@@ -61,16 +61,16 @@ interface Shown {
  *
  * @param error what the client threw; anything else is passed on as an operation error
  * @param itemIndex the item that failed
- * @param remains what else the run leaves behind
+ * @param unfinished what else the run leaves behind
  */
 export function nodeError(
 	node: INode,
 	error: unknown,
 	itemIndex: number | undefined,
-	remains: UnfinishedWork = NOTHING,
+	unfinished: UnfinishedWork = NOTHING,
 ): NodeApiError | NodeOperationError {
 	if (error instanceof ModelAccessError) {
-		const shown = withUnfinishedWork(describe(error), remains);
+		const shown = withUnfinishedWork(describe(error), unfinished);
 		return show(createError(node, error, itemIndex), shown);
 	}
 	const made = isNodeError(error)
@@ -79,7 +79,7 @@ export function nodeError(
 	made.context.itemIndex ??= itemIndex;
 	const message = shorten(made.message);
 	const description = shorten(made.description ?? '');
-	return show(made, withUnfinishedWork({ message, description, context: {} }, remains));
+	return show(made, withUnfinishedWork({ message, description, context: {} }, unfinished));
 }
 
 function isNodeError(error: unknown): error is NodeApiError | NodeOperationError {

@@ -128,7 +128,7 @@ export const create: Operation = {
 			earlier?.kind === 'answer'
 				? answeredBefore(client, earlier)
 				: await ask(item, client, body, { idleMs, onText, streams });
-		return await delivered(item, created, { body, imagesField, simplify });
+		return await toOutput(item, created, { body, imagesField, simplify });
 	},
 };
 
@@ -159,7 +159,7 @@ function answeredBefore(
 }
 
 /** The output item. Whatever fails from here on, the answer is paid for: its text is in the error. */
-async function delivered(
+async function toOutput(
 	item: ItemScope,
 	created: CreatedResponse,
 	{
@@ -176,7 +176,7 @@ async function delivered(
 		const binary = await getAnswerImages(item.context.helpers, created, imagesField);
 		return [{ json: json as IDataObject, ...(binary && { binary }) }];
 	} catch (error) {
-		throw adviseOnFormat(undelivered(error, created));
+		throw adviseOnFormat(toOutputError(error, created));
 	}
 }
 
@@ -188,7 +188,10 @@ function adviseOnFormat(error: ModelAccessError): ModelAccessError {
 	return error.with({ advice: `${error.details.advice} ${more}` });
 }
 
-function undelivered(error: unknown, { response, ...created }: CreatedResponse): ModelAccessError {
+function toOutputError(
+	error: unknown,
+	{ response, ...created }: CreatedResponse,
+): ModelAccessError {
 	if (error instanceof ModelAccessError) return error;
 	return new InvalidResponseError(`The answer could not be returned: ${(error as Error).message}`, {
 		advice: 'The answer was paid for; its text is in the error’s details.',

@@ -36,8 +36,8 @@ export function sanitizeField(
 }
 
 /**
- * A gateway's own words, as {@link sanitizeField} makes them, and what they say again and again
- * once: models repeat the paragraphs of a refusal.
+ * A gateway's own message, as {@link sanitizeField} makes it, and what it says again and again once:
+ * models repeat the paragraphs of a refusal.
  */
 export function quoteMessage(redact: Redact, value: unknown): string | undefined {
 	if (typeof value !== 'string' || value === '') return undefined;

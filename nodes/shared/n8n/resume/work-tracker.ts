@@ -138,14 +138,14 @@ export class WorkTracker {
 	 * Writes down a task outside of the execution: n8n saves nothing of a node that is still at work,
 	 * so if its process is killed now, the log alone knows what was paid for.
 	 */
-	private log(index: number, what: string, facts: { taskId: string }) {
+	private log(index: number, what: string, details: { taskId: string }) {
 		const executionId = this.context.getExecutionId();
 		const { name } = this.context.getNode();
 		this.context.logger.info(`Execution ${executionId}, node "${name}", item ${index}: ${what}`, {
 			executionId,
 			node: name,
 			item: index,
-			...facts,
+			...details,
 		});
 	}
 }

@@ -76,7 +76,7 @@ export function resourceProperties(resources: Resource[]): INodeProperties[] {
 			type: 'options',
 			noDataExpression: true,
 			options: resources.map(({ name, value, description }) => ({ name, value, description })),
-			default: firstOf(resources),
+			default: getFirst(resources),
 		},
 		...resources.map(
 			({ value, operations }): INodeProperties => ({
@@ -91,7 +91,7 @@ export function resourceProperties(resources: Resource[]): INodeProperties[] {
 					description,
 					action,
 				})),
-				default: firstOf(operations),
+				default: getFirst(operations),
 			}),
 		),
 		...resources.flatMap(({ value: resource, operations }) =>
@@ -131,7 +131,7 @@ const toolDescriptionField = (toolDescription: string): INodeProperties => ({
  * The expression of what the canvas shows below a node's name. Its keys are flat: n8n takes the end
  * of an object within an object for the end of the expression.
  */
-export function subtitleOf(resources: Resource[]): string {
+export function getSubtitle(resources: Resource[]): string {
 	const subtitles = resources.flatMap(({ value: resource, operations }) =>
 		operations.map(({ value, action, subtitle }) => [
 			`${resource}.${value}`,
@@ -150,6 +150,6 @@ function toTitle(action: string): string {
 		.join(' ');
 }
 
-function firstOf(choices: Array<{ value: string }>): string {
+function getFirst(choices: Array<{ value: string }>): string {
 	return choices[0]?.value ?? '';
 }
