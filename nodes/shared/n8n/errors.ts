@@ -76,10 +76,10 @@ export function nodeError(
 	const made = isNodeError(error)
 		? error
 		: new NodeOperationError(node, error as Error, { itemIndex });
-	made.context.itemIndex ??= itemIndex;
 	const message = shorten(made.message);
 	const description = shorten(made.description ?? '');
-	return show(made, withUnfinishedWork({ message, description, context: {} }, unfinished));
+	const context = { itemIndex: made.context.itemIndex ?? itemIndex };
+	return show(made, withUnfinishedWork({ message, description, context }, unfinished));
 }
 
 function isNodeError(error: unknown): error is NodeApiError | NodeOperationError {
@@ -125,7 +125,7 @@ function show<E extends NodeApiError | NodeOperationError>(
 	return Object.assign(error, {
 		message,
 		description,
-		context: Object.assign(error.context, context),
+		context: { ...error.context, ...context },
 	});
 }
 
