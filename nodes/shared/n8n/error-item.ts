@@ -31,8 +31,8 @@ export function errorItem(
 		// n8n adds the fields of the input item's JSON there, and leaves its files behind.
 		const { binary } = context.getInputData()[index] ?? {};
 		if (binary) item.binary = binary;
-		// n8n tells by this field which items go to the error output, and replaces the JSON of
-		// items that still have it afterwards. It copies what it sends there, and so loses it.
+		// n8n tells by this field which items go to the error output. It replaces the JSON of items
+		// that still have the field afterwards. It copies what it sends there, and so loses the field.
 		Object.defineProperty(item, 'error', { value: made, enumerable: false });
 	}
 	return item;
