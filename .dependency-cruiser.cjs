@@ -44,6 +44,24 @@ module.exports = {
 			from: { path: '^gateway/' },
 			to: { path: '^(nodes|credentials)/' },
 		},
+		{
+			name: 'readers-call-no-step',
+			severity: 'error',
+			comment:
+				'An item goes from step to step. What reads values for a step leads to no other step.',
+			from: {
+				path: '^nodes/shared/api/images/',
+				pathNot: '/(submit-task|poll-task|download)\\.ts$',
+			},
+			to: { path: '^nodes/shared/api/images/(submit-task|poll-task|download)\\.ts$' },
+		},
+		{
+			name: 'steps-do-not-enter-the-runner',
+			severity: 'error',
+			comment: 'The node calls the runner, and the runner calls the operation. Nothing calls back.',
+			from: { path: '^nodes/', pathNot: '(\\.node\\.ts$|^nodes/shared/n8n/runner/)' },
+			to: { path: '^nodes/shared/n8n/runner/run-items?\\.ts$' },
+		},
 	],
 	options: {
 		doNotFollow: { path: 'node_modules' },

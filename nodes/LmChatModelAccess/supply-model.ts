@@ -37,8 +37,8 @@ export async function supplyChatModel(
 		const response = repairAdapter(supplied.response as LangChainModel, context.logger);
 		return { ...supplied, response };
 	} catch (error) {
-		const place = { index: itemIndex, properties };
-		throw subNodeError(context, explainEmpty(context, place, error), itemIndex);
+		const origin = { index: itemIndex, properties };
+		throw subNodeError(context, explainEmpty(context, origin, error), itemIndex);
 	}
 }
 

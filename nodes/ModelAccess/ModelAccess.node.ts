@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { searchModels } from '../shared/n8n/fields/model-picker';
-import { resourceProperties, subtitleOf, type Resource } from '../shared/n8n/runner/operation';
+import { resourceProperties, getSubtitle, type Resource } from '../shared/n8n/runner/operation';
 import { execute } from '../shared/n8n/runner/run-items';
 import { model } from './actions/model';
 import { response } from './actions/response';
@@ -22,7 +22,7 @@ export class ModelAccess implements INodeType {
 		icon: { light: 'file:modelAccess.svg', dark: 'file:modelAccess.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: subtitleOf(resources),
+		subtitle: getSubtitle(resources),
 		description: 'List models and get their answers through a Model Access gateway',
 		defaults: { name: 'Model Access' },
 		usableAsTool: true,

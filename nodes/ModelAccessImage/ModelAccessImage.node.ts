@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { searchImageModels } from '../shared/n8n/fields/model-picker';
-import { resourceProperties, subtitleOf, type Resource } from '../shared/n8n/runner/operation';
+import { resourceProperties, getSubtitle, type Resource } from '../shared/n8n/runner/operation';
 import { execute } from '../shared/n8n/runner/run-items';
 import { image } from './actions/image';
 import { task } from './actions/task';
@@ -22,7 +22,7 @@ export class ModelAccessImage implements INodeType {
 		icon: { light: 'file:modelAccessImage.svg', dark: 'file:modelAccessImage.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: subtitleOf(resources),
+		subtitle: getSubtitle(resources),
 		description: 'Generate and edit images through a Model Access gateway and get them as files',
 		defaults: { name: 'Model Access Image' },
 		usableAsTool: true,

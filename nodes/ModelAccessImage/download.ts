@@ -2,7 +2,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow'
 import { DownloadError, ModelAccessError, TaskError } from '../shared/api/errors/errors';
 import { downloadImage, type Downloaded } from '../shared/api/images/download';
 import { toDeadLink } from '../shared/api/images/download-failure';
-import { makeFileName, type NamedImage } from '../shared/api/images/file-name';
+import { fileNamer, type NamedImage } from '../shared/api/images/file-name';
 import { pollImageTask } from '../shared/api/images/poll-task';
 import type { PollResult } from '../shared/api/images/task';
 import {
@@ -12,8 +12,7 @@ import {
 	type TaskImage,
 	type ImageOrigin,
 } from '../shared/api/images/task-images';
-import type { FileSettings } from './fields';
-import type { ImageScope } from './scope';
+import type { FileSettings, ImageScope } from './fields';
 
 /** Milliseconds in which a download that failed is tried again. */
 const RETRY_MS = 120_000;
@@ -47,7 +46,7 @@ export async function downloadImages(
 	return items.map((result) => {
 		if (result.status === 'fulfilled') return result.value;
 		const urls = images.map(({ url }) => url);
-		throw notDelivered(result.reason).withTaskId(taskId, urls);
+		throw notStored(result.reason).withTaskId(taskId, urls);
 	});
 }
 
@@ -96,12 +95,12 @@ async function fetchImage(
 	return await downloadImage(bounded, storage, address, {
 		maxBytes,
 		idleMs,
-		fileName: (extension) => makeFileName(fileName, image, extension),
+		fileName: fileNamer(fileName, image),
 	});
 }
 
 /** The error of an image that is paid for and could not be stored. */
-function notDelivered(error: unknown): ModelAccessError {
+function notStored(error: unknown): ModelAccessError {
 	if (error instanceof ModelAccessError) return error;
 	return new TaskError(`The image could not be stored: ${(error as Error).message}`, {
 		retryable: false,

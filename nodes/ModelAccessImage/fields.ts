@@ -1,5 +1,8 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { IBinaryData, INodeProperties } from 'n8n-workflow';
 import { ValidationError } from '../shared/api/errors/errors';
+import type { Storage } from '../shared/api/images/download';
+import type { QueuedClient } from '../shared/api/images/submit-task';
+import type { PollResult } from '../shared/api/images/task';
 import { booleanOption, defineOption, numberOption } from '../shared/n8n/fields/define-option';
 import {
 	concurrencyOption,
@@ -11,9 +14,11 @@ import { outputFileOption } from '../shared/n8n/fields/output-file';
 import { booleanParameter, numberParameter } from '../shared/n8n/fields/parameters';
 import { readSimplify } from '../shared/n8n/fields/simplify';
 import { textParameter } from '../shared/n8n/fields/text';
-import type { RequestBounds } from '../shared/n8n/http/client';
-import { isAgentTool } from '../shared/n8n/runner/agent-tool';
+import { createFileStorage } from '../shared/n8n/http/file-storage';
+import { isAgentTool } from '../shared/n8n/agent-tool';
 import type { ItemScope } from '../shared/n8n/runner/operation';
+import { taskProgress } from '../shared/n8n/task-progress';
+import { taskUsageCounter, type TokenUsage } from '../shared/n8n/token-usage';
 
 /** An agent cannot take files. */
 const NO_FILES = { '@tool': [true] };
@@ -138,16 +143,42 @@ const imageTimeoutOption = timeoutOption(
 /** The advanced options of every request. */
 export const requestOptions = [imageTimeoutOption, maxRetriesOption, concurrencyOption];
 
+/** What the steps of an image item work with. */
+export interface ImageScope extends Pick<ItemScope, 'work' | 'hint'> {
+	client: QueuedClient;
+	/** Milliseconds that a task may take from its submit, and that an image may be refused. */
+	maxWaitMs: number;
+	/** Where files go. */
+	storage: Storage<IBinaryData>;
+	/** The gateway's address, for image URLs that are relative to it. */
+	baseUrl: string;
+	/** Counts the tokens of a task whose images are here. */
+	onUsage(taskId: string, usage: TokenUsage): void;
+	/** What tells the user of each reply about a task. */
+	onPoll(taskId: string): (seen: PollResult) => void;
+}
+
 /**
- * Reads what bounds the requests of one item.
+ * Makes what the steps of an image item work with.
  * @throws {ValidationError} names the option
  */
-export function readBounds({ options }: Pick<ItemScope, 'options'>): RequestBounds {
-	const seconds = maxWaitOption.read(options);
-	return {
+export function readScope(item: ItemScope): ImageScope {
+	const { context, connection, options, work, hint } = item;
+	const maxWaitMs = maxWaitOption.read(options) * 1000;
+	const bounds = {
 		timeoutMs: imageTimeoutOption.read(options),
 		maxRetries: maxRetriesOption.read(options),
-		totalMs: seconds * 1000,
+		totalMs: maxWaitMs,
+	};
+	return {
+		client: item.client(bounds),
+		maxWaitMs,
+		storage: createFileStorage(context),
+		baseUrl: connection.baseUrl,
+		work,
+		hint,
+		onUsage: taskUsageCounter(context),
+		onPoll: taskProgress(item),
 	};
 }
 
@@ -214,6 +245,7 @@ export const waitField = {
 
 /** What a submit needs beside what is submitted. */
 export interface SubmitSettings {
+	scope: ImageScope;
 	wait: WaitSettings;
 	/** Whether the output is simplified, with and without images. */
 	simplify: boolean;
@@ -231,6 +263,7 @@ export function readSubmitSettings(item: ItemScope): SubmitSettings {
 		wait: readWaitSettings(item),
 		simplify: readSimplify(item),
 		files: waits ? readFileSettings(item) : undefined,
+		scope: readScope(item),
 	};
 }
 

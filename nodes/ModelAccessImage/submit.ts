@@ -1,30 +1,31 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessError, FailedTaskError } from '../shared/api/errors/errors';
-import type { ImageRequest } from '../shared/api/images/image-request';
-import { Refusals } from '../shared/api/images/refusals';
-import { submitImageTask, type SubmitKind } from '../shared/api/images/submit-task';
-import { readTask, type PollResult } from '../shared/api/images/task';
-import type { ImageOrigin } from '../shared/api/images/task-images';
 import { findDifferences } from '../shared/api/images/differences';
+import type { ImageRequest } from '../shared/api/images/image-request';
+import {
+	Refusals,
+	submitUntilAccepted,
+	type ImageSubmission,
+} from '../shared/api/images/submit-task';
+import { readTask, type PollResult } from '../shared/api/images/task';
+import { taskOutput, type ImageOrigin } from '../shared/api/images/task-images';
 import { downloadImages } from './download';
-import type { SubmitSettings } from './fields';
-import type { ImageScope } from './scope';
-import { taskOutput, waitForTask, type AwaitedTask } from './wait';
+import type { ImageScope, SubmitSettings, WaitSettings } from './fields';
+import { waitForTask, type AwaitedTask, type EndOfWait } from './wait';
 
 /** What is submitted, and by which its task is known again when the node is tried once more. */
-export interface Submission {
-	kind: SubmitKind;
+export interface Submission extends Omit<ImageSubmission, 'maxWaitMs'> {
 	request: ImageRequest;
-	/** What is sent: the request itself, or a form made from it. */
-	body: Record<string, unknown> | FormData;
 	/** Tells this request from others for the same item. */
 	identity: unknown;
 }
 
-/** A task that the gateway accepted. */
+/** A task that the gateway accepted, now or at an earlier try of the node. */
 interface SubmittedTask extends AwaitedTask {
 	/** The item of the task as it was accepted. */
 	accepted: IDataObject;
+	/** How the gateway refused the image before; absent: it was not asked at this try. */
+	refusals?: Refusals;
 }
 
 /**
@@ -33,25 +34,20 @@ interface SubmittedTask extends AwaitedTask {
  * @throws {ModelAccessError} from the submit on, every error carries the task's ID
  */
 export async function submitAndDeliver(
-	scope: ImageScope,
-	{ wait, simplify, files }: SubmitSettings,
+	{ scope, wait, simplify, files }: SubmitSettings,
 	submission: Submission,
 ): Promise<INodeExecutionData[]> {
 	const { model, prompt } = submission.request;
-	const submit = async (refusals: Refusals) => await submitOnce(scope, refusals, submission);
 	if (!files) {
-		const { taskId, accepted, first } = await untilNotRefused(scope, submit);
+		const { taskId, accepted, first } = await takeUpOrSubmit(scope, submission);
 		scope.client.slot.onSucceeded();
-		if (first) scope.onPoll(taskId, first);
+		if (first) scope.onPoll(taskId)(first);
 		return [{ json: acceptedOutput(accepted, { taskId, model, prompt }, simplify) }];
 	}
 	try {
-		const ended = await untilNotRefused(scope, async (refusals) => {
-			return await waitForTask(scope, await submit(refusals), wait);
-		});
-		const { seen, taskId, isDone } = ended;
+		const { seen, taskId, isDone } = await submitAndWait(scope, submission, wait);
 		const origin = { taskId, model, prompt };
-		if (!isDone) return [{ json: taskOutput(seen, origin, simplify) }];
+		if (!isDone) return [{ json: taskOutput(seen, origin, simplify) as IDataObject }];
 		const output = await downloadImages(scope, seen, origin, files);
 		hintAtDifferences(scope, submission.request, seen, output);
 		return output;
@@ -68,49 +64,45 @@ function acceptedOutput(accepted: IDataObject, origin: ImageOrigin, simplify: bo
 		task: readTask(accepted),
 		retryAfter: typeof retryAfter === 'number' ? retryAfter : undefined,
 	};
-	return taskOutput(seen, origin, simplify);
+	return taskOutput(seen, origin, simplify) as IDataObject;
 }
 
-/** Repeats what the gateway refuses, until the queue or a limit ends it. */
-async function untilNotRefused<T>(
-	{ client, maxWaitMs }: ImageScope,
-	work: (refusals: Refusals) => Promise<T>,
-): Promise<T> {
-	const refusals = new Refusals(client, maxWaitMs);
+/** Submits again if the task fails because the gateway refused it, until the queue or a limit ends it. */
+async function submitAndWait(
+	scope: ImageScope,
+	submission: Submission,
+	wait: WaitSettings,
+): Promise<EndOfWait> {
+	let refusals: Refusals | undefined;
 	for (;;) {
-		const result = await settle(async () => await work(refusals));
-		if ('value' in result) return result.value;
-		refusals.note(result.error);
-	}
-}
-
-async function settle<T>(work: () => Promise<T>): Promise<{ value: T } | { error: unknown }> {
-	try {
-		return { value: await work() };
-	} catch (error) {
-		return { error };
+		const task = await takeUpOrSubmit(scope, submission, refusals);
+		try {
+			return await waitForTask(scope, task, wait);
+		} catch (error) {
+			refusals ??= task.refusals ?? new Refusals(scope.client, scope.maxWaitMs);
+			refusals.note(error);
+		}
 	}
 }
 
 /** Takes up the task of an earlier try, or submits one and keeps it for the next. */
-async function submitOnce(
+async function takeUpOrSubmit(
 	{ client, maxWaitMs, work }: ImageScope,
-	refusals: Refusals,
 	{ kind, body, identity }: Submission,
+	earlierRefusals?: Refusals,
 ): Promise<SubmittedTask> {
 	const earlier = work.restore(identity);
 	if (earlier?.kind === 'task') {
 		const { taskId, accepted, acceptedAt } = earlier;
 		return { taskId, accepted, acceptedAt, endsAt: client.time.now() + maxWaitMs };
 	}
-	await refusals.waitForSlot();
-	const endsAt = client.time.now() + maxWaitMs;
-	const first = await submitImageTask({ ...client, deadline: endsAt }, kind, body);
+	const image = { kind, body, maxWaitMs };
+	const { first, endsAt, refusals } = await submitUntilAccepted(client, image, earlierRefusals);
 	const { taskId, task, gatewayTime } = first;
 	const acceptedAt = task.created_at ?? Math.floor(gatewayTime / 1000);
-	const accepted = taskOutput(first, { taskId }, false);
+	const accepted = taskOutput(first, { taskId }, false) as IDataObject;
 	work.save({ kind: 'task', taskId, accepted, acceptedAt });
-	return { taskId, accepted, acceptedAt, first, endsAt };
+	return { taskId, accepted, acceptedAt, first, endsAt, refusals };
 }
 
 /** The same error, with what the model list says if a failed task was about the model. */

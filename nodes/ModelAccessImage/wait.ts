@@ -1,24 +1,7 @@
-import type { IDataObject } from 'n8n-workflow';
 import { FailedTaskError, ModelAccessError, UnknownTaskError } from '../shared/api/errors/errors';
 import type { PollResult } from '../shared/api/images/task';
-import { simplifyTask, type ImageOrigin, type SeenTask } from '../shared/api/images/task-images';
-import { waitForImageTask } from '../shared/api/images/wait-for-task';
-import type { WaitSettings } from './fields';
-import type { ImageScope } from './scope';
-
-/**
- * The output of a task without images, and when to look again.
- * @param simplify whether it has the fields of images; else it is the gateway's body
- */
-export function taskOutput(seen: SeenTask, origin: ImageOrigin, simplify: boolean): IDataObject {
-	if (simplify) return simplifyTask(seen, origin) as IDataObject;
-	const { json, retryAfter } = seen;
-	return {
-		...(json as IDataObject),
-		task_id: origin.taskId,
-		...(retryAfter !== undefined && { retry_after: retryAfter }),
-	};
-}
+import { waitForImageTask } from '../shared/api/images/poll-task';
+import type { ImageScope, WaitSettings } from './fields';
 
 /** A task that is waited for. */
 export interface AwaitedTask {
@@ -49,7 +32,7 @@ export async function waitForTask(
 	{ pollIntervalMs, returnsTask }: WaitSettings,
 ): Promise<EndOfWait> {
 	try {
-		const waited = await waitForImageTask(
+		const result = await waitForImageTask(
 			{ ...client, deadline: endsAt },
 			{
 				taskId,
@@ -57,17 +40,17 @@ export async function waitForTask(
 				acceptedAt,
 				pollIntervalMs,
 				deadline: endsAt,
-				onSeen: (seen) => onPoll(taskId, seen),
+				onSeen: onPoll(taskId),
 			},
 		);
-		if (waited.end === 'completed') {
+		if (result.end === 'completed') {
 			// The gateway has room for another task by now, also while the images are downloaded.
 			client.slot.onSucceeded();
 			client.slot.release();
-			return { taskId, seen: waited.last, isDone: true };
+			return { taskId, seen: result.last, isDone: true };
 		}
-		if (returnsTask) return { taskId, seen: waited.last, isDone: false };
-		throw waited.error;
+		if (returnsTask) return { taskId, seen: result.last, isDone: false };
+		throw result.error;
 	} catch (error) {
 		if (error instanceof FailedTaskError) work.dropTask(taskId);
 		if (error instanceof UnknownTaskError) work.dropUnknownTask(taskId);

@@ -11,13 +11,11 @@ export const FILES: Record<string, string[]> = {
 		'unit/api/{task-poll,rate-limit-queue,streamed-response,stream-failures}',
 	],
 	'nodes/shared/api/images/task': ['unit/api/task-{words,poll,submit}'],
-	'nodes/shared/api/images/submit-task': ['unit/api/task-submit'],
+	'nodes/shared/api/images/submit-task': ['unit/api/{task-submit,refused-images}'],
 	'nodes/shared/api/images/poll-task': ['unit/api/task-{poll,wait}'],
-	'nodes/shared/api/images/wait-for-task': ['unit/api/task-{wait,poll}'],
 	'nodes/shared/api/images/task-id': ['unit/api/task-{id,submit}'],
 	'nodes/shared/api/images/task-errors': ['unit/api/{failed-tasks,task-wait,task-poll}'],
 	'nodes/shared/api/images/task-images': ['unit/api/task-images'],
-	'nodes/shared/api/images/refusals': ['unit/api/refused-images'],
 	'nodes/shared/api/images/differences': ['unit/api/differences'],
 	'nodes/shared/api/images/download-failure': ['unit/api/image-download'],
 	'nodes/shared/api/images/download': ['unit/api/image-download'],
@@ -61,8 +59,16 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/credential/private-host': ['unit/api/base-url'],
 	'nodes/shared/api/credential/api-key': ['unit/api/api-key', 'unit/credential'],
 	'nodes/shared/api/http/rate-limit-queue': ['unit/api/rate-limit-queue', 'nodes/too-many'],
-	'nodes/shared/n8n/runner/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],
-	'nodes/shared/n8n/runner/run': [
+	'nodes/shared/n8n/resume/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],
+	'nodes/shared/n8n/runner/run-items': [
+		'nodes/{items,errors,image.waiting,workflow,image.resume,response.stream}',
+		'nodes/{refused-input,error-output,agent-tool}',
+	],
+	'nodes/shared/n8n/runner/run-item': [
+		'nodes/{items,errors,secrets,agent-tool,response.stream,what-a-field-lacks}',
+	],
+	'nodes/shared/n8n/error-item': ['nodes/{items,error-output,agent-tool,errors}'],
+	'nodes/shared/n8n/resume/work-tracker': [
 		'nodes/{items,image.resume,errors,image.waiting,workflow,response.item}',
 		'nodes/{response.stream,refused-input}',
 	],

@@ -1,7 +1,6 @@
 import fc from '../support/fast-check';
-import { pollImageTask } from '../../nodes/shared/api/images/poll-task';
+import { pollImageTask, waitForImageTask } from '../../nodes/shared/api/images/poll-task';
 import { submitImageTask } from '../../nodes/shared/api/images/submit-task';
-import { waitForImageTask } from '../../nodes/shared/api/images/wait-for-task';
 import { findModels, listModels } from '../../nodes/shared/api/models/models';
 import { getTaskImages, rawImage, simplifyImage } from '../../nodes/shared/api/images/task-images';
 import type { Client } from '../../nodes/shared/api/http/request';

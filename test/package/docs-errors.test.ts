@@ -1,6 +1,10 @@
 import path from 'node:path';
 import ts from 'typescript';
-import { adviseOn, type FindingKind, type Place } from '../../nodes/shared/api/errors/evidence';
+import {
+	adviseOn,
+	type FindingKind,
+	type ErrorSource,
+} from '../../nodes/shared/api/errors/evidence';
 import { FINDINGS } from '../../nodes/shared/api/errors/findings';
 import { failureFromFault, MAYBE_EXECUTED_ADVICE } from '../../nodes/shared/api/errors/from-reply';
 import { readErrorFields } from '../../nodes/shared/api/errors/gateway-error';
@@ -90,7 +94,7 @@ test('the README has the retry table, row by row', () => {
 	);
 });
 
-const PLACES: Place[] = ['modelList', 'response', 'imageSubmit', 'taskPoll', 'failedTask'];
+const PLACES: ErrorSource[] = ['modelList', 'response', 'imageSubmit', 'taskPoll', 'failedTask'];
 const STATUSES = [400, 401, 403, 404, 429, 500, 503];
 
 /** What the nodes make of a code (`like_this`) or of words ("like this") of a page. */
@@ -99,7 +103,9 @@ function findingsOf(example: string) {
 	const said = example.startsWith('`')
 		? { code: text }
 		: (readErrorFields({ error: { message: text } }) as { message?: string });
-	return PLACES.flatMap((place) => STATUSES.map((status) => adviseOn({ ...said, status, place })));
+	return PLACES.flatMap((place) =>
+		STATUSES.map((status) => adviseOn({ ...said, status, source: place })),
+	);
 }
 
 test('each reason that the nodes tell apart is there, with codes or words that they know', () => {

@@ -61,25 +61,25 @@ interface Shown {
  *
  * @param error what the client threw; anything else is passed on as an operation error
  * @param itemIndex the item that failed
- * @param remains what else the run leaves behind
+ * @param unfinished what else the run leaves behind
  */
 export function nodeError(
 	node: INode,
 	error: unknown,
 	itemIndex: number | undefined,
-	remains: UnfinishedWork = NOTHING,
+	unfinished: UnfinishedWork = NOTHING,
 ): NodeApiError | NodeOperationError {
 	if (error instanceof ModelAccessError) {
-		const shown = withUnfinishedWork(describe(error), remains);
+		const shown = withUnfinishedWork(describe(error), unfinished);
 		return show(createError(node, error, itemIndex), shown);
 	}
 	const made = isNodeError(error)
 		? error
 		: new NodeOperationError(node, error as Error, { itemIndex });
-	made.context.itemIndex ??= itemIndex;
 	const message = shorten(made.message);
 	const description = shorten(made.description ?? '');
-	return show(made, withUnfinishedWork({ message, description, context: {} }, remains));
+	const context = { itemIndex: made.context.itemIndex ?? itemIndex };
+	return show(made, withUnfinishedWork({ message, description, context }, unfinished));
 }
 
 function isNodeError(error: unknown): error is NodeApiError | NodeOperationError {
@@ -125,7 +125,7 @@ function show<E extends NodeApiError | NodeOperationError>(
 	return Object.assign(error, {
 		message,
 		description,
-		context: Object.assign(error.context, context),
+		context: { ...error.context, ...context },
 	});
 }
 

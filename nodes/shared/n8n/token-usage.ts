@@ -33,3 +33,9 @@ export function addTaskUsage(context: IExecuteFunctions, taskId: string, usage: 
 	kept[COUNTED] = [...counted, taskId];
 	addTokenUsage(context, usage);
 }
+
+/** {@link addTaskUsage} for the tasks of an execution. */
+export const taskUsageCounter =
+	(context: IExecuteFunctions) =>
+	(taskId: string, usage: TokenUsage): void =>
+		addTaskUsage(context, taskId, usage);

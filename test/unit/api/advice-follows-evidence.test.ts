@@ -4,25 +4,25 @@ import {
 	isQuotaExhausted,
 	type Evidence,
 	type FindingKind,
-	type Place,
+	type ErrorSource,
 } from '../../../nodes/shared/api/errors/evidence';
 import { describeError } from '../../../nodes/shared/api/errors/describe';
 import { ALL_OPTION_NAMES } from '../../support/option-names';
 
-const PLACES: Place[] = ['modelList', 'response', 'imageSubmit', 'taskPoll', 'failedTask'];
+const PLACES: ErrorSource[] = ['modelList', 'response', 'imageSubmit', 'taskPoll', 'failedTask'];
 
 /** An error as the gateway says it: status, code, type, message. */
 type Said = [status: number | undefined, code: string, type: string, message: string];
 
-const evidence = ([status, code, type, message]: Said, place: Place): Evidence => ({
+const evidence = ([status, code, type, message]: Said, place: ErrorSource): Evidence => ({
 	status,
-	place,
+	source: place,
 	...(code && { code }),
 	...(type && { type }),
 	...(message && { message }),
 });
 
-const advice = (said: Said, place: Place) =>
+const advice = (said: Said, place: ErrorSource) =>
 	formatAdvice(adviseOn(evidence(said, place)).advice, ALL_OPTION_NAMES);
 
 /** What a provider refuses is in refused-key.test.ts. */
@@ -97,7 +97,7 @@ const CASES = `
 
 const given = (word = '-') => (word === '-' ? '' : word);
 
-function caseOf(line: string): [OwnKind, Place, ...Said] {
+function caseOf(line: string): [OwnKind, ErrorSource, ...Said] {
 	const [kind, place, status, code, type, ...words] = line.trim().split(' ');
 	const said: Said = [
 		Number(given(status)) || undefined,
@@ -105,7 +105,7 @@ function caseOf(line: string): [OwnKind, Place, ...Said] {
 		given(type),
 		words.join(' '),
 	];
-	return [kind as OwnKind, place as Place, ...said];
+	return [kind as OwnKind, place as ErrorSource, ...said];
 }
 
 /** What each kind says to do, and what the evidence rules out. */
@@ -172,14 +172,14 @@ test.each<['text' | 'html', RegExp]>([
 	['html', /^The Base URL may be wrong/],
 ])('a 404 that is %s instead of JSON is a wrong Base URL', (body, says) => {
 	for (const place of PLACES.slice(0, 4)) {
-		const found = adviseOn({ status: 404, message: '404 page not found', place, body });
+		const found = adviseOn({ status: 404, message: '404 page not found', source: place, body });
 		expect(found.title).toBe('The gateway does not know this address');
 		expect(formatAdvice(found.advice)).toMatch(says);
 		expect(formatAdvice(found.advice)).not.toMatch(/model|asynchronous/);
 	}
 });
 
-test.each<[number, Place, says: RegExp, never: RegExp]>([
+test.each<[number, ErrorSource, says: RegExp, never: RegExp]>([
 	[401, 'response', /copy the key again.*used-up key.*permission.*address/, /images/],
 	[403, 'imageSubmit', /lacks this permission.*images.*balance.*address/, /asynchronous/],
 	[403, 'response', /lacks this permission.*balance.*address/, /images/],
@@ -196,7 +196,7 @@ test.each<[number, Place, says: RegExp, never: RegExp]>([
 });
 
 const BOTH: Said = [403, 'API_KEY_EXPIRED', '', 'insufficient balance'];
-test.each<[Said, Place, FindingKind | undefined]>([
+test.each<[Said, ErrorSource, FindingKind | undefined]>([
 	[[400, 'invalid_value', '', 'bad size'], 'imageSubmit', undefined],
 	[[400, '', '', 'content policy'], 'modelList', undefined],
 	[BOTH, 'response', 'keyExpired'],

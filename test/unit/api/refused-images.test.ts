@@ -6,8 +6,7 @@ import {
 } from '../../../nodes/shared/api/errors/errors';
 import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
 import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
-import { Refusals } from '../../../nodes/shared/api/images/refusals';
-import { submitImageTask } from '../../../nodes/shared/api/images/submit-task';
+import { Refusals, submitImageTask } from '../../../nodes/shared/api/images/submit-task';
 import { failedTask } from '../../../nodes/shared/api/images/task-errors';
 import { arrange, fail, failureOf, fault, refusalOf, reply, START } from './arrange';
 

@@ -4,8 +4,11 @@ import {
 	NetworkError,
 	ApiError,
 } from '../../../nodes/shared/api/errors/errors';
-import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
-import { pollStep, type PollState } from '../../../nodes/shared/api/images/wait-for-task';
+import {
+	pollImageTask,
+	pollStep,
+	type PollState,
+} from '../../../nodes/shared/api/images/poll-task';
 import { taskState, type PollResult } from '../../../nodes/shared/api/images/task';
 import type { ImageTask } from '../../../nodes/shared/api/schemas';
 import { aborted, fail, fault, reply, START, succeed, type Exchange } from './arrange';

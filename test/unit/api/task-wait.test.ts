@@ -4,9 +4,12 @@ import {
 	TaskError,
 	UnknownTaskError,
 } from '../../../nodes/shared/api/errors/errors';
-import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
+import {
+	pollImageTask,
+	waitForImageTask,
+	type AwaitedTask,
+} from '../../../nodes/shared/api/images/poll-task';
 import type { Client } from '../../../nodes/shared/api/http/client';
-import { waitForImageTask, type AwaitedTask } from '../../../nodes/shared/api/images/wait-for-task';
 import { arrange, fail, failureOf, fault, reply, START, succeed, type Exchange } from './arrange';
 
 const AFTER_3 = { 'retry-after': '3' };

@@ -193,12 +193,14 @@ describe('an error that is shown', () => {
 		expect(input).toMatchObject({ field: 'Base URL', ...shownInput });
 	});
 
-	test('of another class stays the same object', () => {
-		const error = Object.assign(new Error(secret), { text: secret, list: [secret, 7], n: 1 });
+	test('of another class is a new one of its class, with all its fields', () => {
+		const error = Object.assign(new TypeError(secret), { text: secret, list: [secret, 7], n: 1 });
 		const stack = error.stack!;
-		expect(redactError(error, redact)).toBe(error);
-		expect(error).toMatchObject({ message: clean, text: clean, list: [clean, 7], n: 1 });
-		expect(error.stack).toBe(redact(stack));
+		const shownError = redactError(error, redact) as Error;
+		expect(shownError).toBeInstanceOf(TypeError);
+		expect({ ...shownError }).toEqual({ text: clean, list: [clean, 7], n: 1 });
+		expect([shownError.message, shownError.stack]).toEqual([clean, redact(stack)]);
+		expect([error.message, error.text, error.stack]).toEqual([secret, secret, stack]);
 	});
 
 	const ERRORS = [new ApiError(secret, details), new Error(secret)];

@@ -1,5 +1,5 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { ResumeStore, type SavedWork } from '../../../nodes/shared/n8n/runner/resume-store';
+import { ResumeStore, type SavedWork } from '../../../nodes/shared/n8n/resume/resume-store';
 
 /** What n8n keeps of a node: one object for all its tries and runs in an execution. */
 interface Kept {

@@ -13,7 +13,7 @@ import { findNotApplied } from '../../../shared/api/responses/not-applied';
 import { getOutputText, simplifyResponse } from '../../../shared/api/responses/response-output';
 import { streamResponse, type StreamSettings } from '../../../shared/api/responses/response-stream';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
-import type { SavedWork } from '../../../shared/n8n/runner/resume-store';
+import type { SavedWork } from '../../../shared/n8n/resume/resume-store';
 import { builtInToolsField } from '../../../shared/n8n/fields/built-in-tools';
 import { modelPicker, readModel } from '../../../shared/n8n/fields/model-picker';
 import { concurrencyOption, hideIf, optionFields } from '../../../shared/n8n/fields/options';
@@ -110,7 +110,7 @@ export const create: Operation = {
 		}),
 	],
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
-		const onText = item.beginStream();
+		const onText = item.beginStream?.();
 		const body = prepareRequest(
 			checkResponseRequest({
 				model: readModel(item.parameter('model')),
@@ -128,7 +128,7 @@ export const create: Operation = {
 			earlier?.kind === 'answer'
 				? answeredBefore(client, earlier)
 				: await ask(item, client, body, { idleMs, onText, streams });
-		return await delivered(item, created, { body, imagesField, simplify });
+		return await toOutput(item, created, { body, imagesField, simplify });
 	},
 };
 
@@ -159,7 +159,7 @@ function answeredBefore(
 }
 
 /** The output item. Whatever fails from here on, the answer is paid for: its text is in the error. */
-async function delivered(
+async function toOutput(
 	item: ItemScope,
 	created: CreatedResponse,
 	{
@@ -176,7 +176,7 @@ async function delivered(
 		const binary = await getAnswerImages(item.context.helpers, created, imagesField);
 		return [{ json: json as IDataObject, ...(binary && { binary }) }];
 	} catch (error) {
-		throw adviseOnFormat(undelivered(error, created));
+		throw adviseOnFormat(toOutputError(error, created));
 	}
 }
 
@@ -188,7 +188,10 @@ function adviseOnFormat(error: ModelAccessError): ModelAccessError {
 	return error.with({ advice: `${error.details.advice} ${more}` });
 }
 
-function undelivered(error: unknown, { response, ...created }: CreatedResponse): ModelAccessError {
+function toOutputError(
+	error: unknown,
+	{ response, ...created }: CreatedResponse,
+): ModelAccessError {
 	if (error instanceof ModelAccessError) return error;
 	return new InvalidResponseError(`The answer could not be returned: ${(error as Error).message}`, {
 		advice: 'The answer was paid for; its text is in the error’s details.',

@@ -12,7 +12,6 @@ import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import { IMAGE_TOOL_FIELDS, readSubmitSettings } from '../../fields';
-import { readScope } from '../../scope';
 import { submitAndDeliver, type Submission } from '../../submit';
 import { readImageRequest, submitFields, submitOptions } from './fields';
 import { readAddresses, readSourceImages, sourceImagesField } from './source-images';
@@ -59,7 +58,7 @@ export const edit: Operation = {
 	async run(item: ItemScope): Promise<INodeExecutionData[]> {
 		const settings = readSubmitSettings(item);
 		const submission = await readSubmission(item);
-		return await submitAndDeliver(readScope(item), settings, submission);
+		return await submitAndDeliver(settings, submission);
 	},
 };
 

@@ -3,7 +3,6 @@ import { promptField } from '../../../shared/n8n/fields/prompt';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { modelPicker } from '../../../shared/n8n/fields/model-picker';
 import { IMAGE_TOOL_FIELDS, readSubmitSettings } from '../../fields';
-import { readScope } from '../../scope';
 import { submitAndDeliver } from '../../submit';
 import { readImageRequest, submitFields, submitOptions } from './fields';
 
@@ -27,6 +26,6 @@ export const generate: Operation = {
 		const settings = readSubmitSettings(item);
 		const request = readImageRequest(item);
 		const submission = { kind: 'generations', request, body: request, identity: request } as const;
-		return await submitAndDeliver(readScope(item), settings, submission);
+		return await submitAndDeliver(settings, submission);
 	},
 };

@@ -1,6 +1,7 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { pollImageTask } from '../../../shared/api/images/poll-task';
 import { hasImages } from '../../../shared/api/images/task';
+import { taskOutput } from '../../../shared/api/images/task-images';
 import { simplifyField } from '../../../shared/n8n/fields/simplify';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { optionFields } from '../../../shared/n8n/fields/options';
@@ -10,10 +11,9 @@ import {
 	downloadOptions,
 	fileNameOption,
 	readFileSettings,
+	readScope,
 	requestOptions,
 } from '../../fields';
-import { readScope } from '../../scope';
-import { taskOutput } from '../../wait';
 import { readTaskId, taskIdField } from './fields';
 
 /** Task → Get: `GET /v1/images/tasks/<task_id>`, once. */
@@ -39,7 +39,9 @@ export const get: Operation = {
 		const scope = readScope(item);
 		const files = readFileSettings(item);
 		const seen = await pollImageTask(scope.client, taskId);
-		if (!hasImages(seen.task)) return [{ json: taskOutput(seen, { taskId }, files.simplify) }];
+		if (!hasImages(seen.task)) {
+			return [{ json: taskOutput(seen, { taskId }, files.simplify) as IDataObject }];
+		}
 		scope.work.onTaskAccepted(taskId);
 		return await downloadImages(scope, seen, { taskId }, files);
 	},

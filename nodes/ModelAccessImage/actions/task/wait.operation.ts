@@ -1,4 +1,5 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { taskOutput } from '../../../shared/api/images/task-images';
 import { simplifyField } from '../../../shared/n8n/fields/simplify';
 import type { ItemScope, Operation } from '../../../shared/n8n/runner/operation';
 import { optionFields } from '../../../shared/n8n/fields/options';
@@ -9,12 +10,13 @@ import {
 	maxWaitOption,
 	pollOptions,
 	readFileSettings,
+	readScope,
 	readWaitSettings,
 	requestOptions,
+	type ImageScope,
 } from '../../fields';
 import { downloadImages } from '../../download';
-import { readScope, type ImageScope } from '../../scope';
-import { taskOutput, waitForTask } from '../../wait';
+import { waitForTask } from '../../wait';
 import { readTaskId, taskIdField } from './fields';
 
 /** Task → Wait: polls a task that was submitted before, then downloads its images. */
@@ -42,7 +44,7 @@ export const wait: Operation = {
 		const files = readFileSettings(item);
 		const task = { taskId, endsAt: scope.client.deadline };
 		const { seen, isDone } = await waitForTask(scope, task, settings);
-		if (!isDone) return [{ json: taskOutput(seen, { taskId }, files.simplify) }];
+		if (!isDone) return [{ json: taskOutput(seen, { taskId }, files.simplify) as IDataObject }];
 		return await downloadImages(scope, seen, { taskId }, files);
 	},
 };
@@ -51,9 +53,9 @@ export const wait: Operation = {
 function notingTask(scope: ImageScope): ImageScope {
 	return {
 		...scope,
-		onPoll: (taskId, seen) => {
+		onPoll: (taskId) => (seen) => {
 			scope.work.onTaskAccepted(taskId);
-			scope.onPoll(taskId, seen);
+			scope.onPoll(taskId)(seen);
 		},
 	};
 }

@@ -74,7 +74,7 @@ export function statusMessages(): StatusMessage[] {
 	const known = [...REDIRECTS, ...Object.keys(STATUS_TABLE), ...Object.keys(OF_MODEL_LIST)];
 	return [...new Set(known.map(Number))].map((status) => {
 		const own = OF_MODEL_LIST[status];
-		const { advice } = own ?? adviseOn({ status, place: 'modelList' });
+		const { advice } = own ?? adviseOn({ status, source: 'modelList' });
 		return { status, message: asMessage(own?.title ?? statusMeaning(status).title, advice) };
 	});
 }
@@ -97,7 +97,7 @@ const NO_LIST = `The address answers, but not with a list of models. ${HTML_ADVI
 /** What the test says of a success reply; the first that fits counts. */
 export function bodyMessages(): BodyMessage[] {
 	const codes = CODES.flatMap((code) => {
-		const { title = statusMeaning(401).title, advice } = adviseOn({ code, place: 'modelList' });
+		const { title = statusMeaning(401).title, advice } = adviseOn({ code, source: 'modelList' });
 		const message = asMessage(title, advice);
 		return CODE_PATHS.map((key) => ({ key, value: code, message }));
 	});

@@ -1,11 +1,11 @@
 /** What an error's one line is made of; all but the title may be unknown. */
-export interface ErrorWords {
+export interface ErrorParts {
 	/** What happened, without the status. */
 	title: string;
 	status?: number;
 	/** The gateway's own code, fit for a message. */
 	code?: string;
-	/** The gateway's own words, fit for a message. */
+	/** The gateway's own message, fit for a message. */
 	message?: string;
 }
 
@@ -13,17 +13,17 @@ export interface ErrorWords {
 const LONGEST_CODE = 60;
 
 /**
- * An error's one line, with the status and the gateway's code and words:
+ * An error's one line, with the status and the gateway's code and message:
  * `The gateway does not permit this (HTTP 403, API_KEY_EXPIRED): the key is expired`.
  */
-export function describeError({ title, status, code, message }: ErrorWords): string {
+export function describeError({ title, status, code, message }: ErrorParts): string {
 	const shortCode =
 		code !== undefined && code.length > LONGEST_CODE ? `${code.slice(0, LONGEST_CODE)}…` : code;
-	const facts = [
+	const details = [
 		status !== undefined && `HTTP ${status}`,
-		// A code may repeat the status, or stand behind the colon where there are no other words.
+		// A code may repeat the status, or stand behind the colon where there is no message.
 		shortCode !== message && shortCode !== String(status) && shortCode,
 	].filter(Boolean);
-	const known = facts.length > 0 ? ` (${facts.join(', ')})` : '';
+	const known = details.length > 0 ? ` (${details.join(', ')})` : '';
 	return `${title}${known}${message ? `: ${message}` : ''}`;
 }

@@ -15,7 +15,7 @@ export interface ErrorDetails {
 	readonly type?: string;
 	/** `error.code` of the gateway's error body. */
 	readonly code?: string;
-	/** What it is about, as far as the gateway's code and words tell. */
+	/** What it is about, as far as the gateway's code and message tell. */
 	readonly finding?: FindingKind;
 	/** The gateway's request ID, else the one that was sent. */
 	readonly requestId?: string;

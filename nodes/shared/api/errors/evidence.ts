@@ -1,8 +1,8 @@
 import type { Advice } from './advice';
-import { FINDINGS, type FindingKind, type FindingRow, type Place } from './findings';
+import { FINDINGS, type FindingKind, type FindingRow, type ErrorSource } from './findings';
 import { statusMeaning } from './status-table';
 
-export type { FindingKind, Place } from './findings';
+export type { FindingKind, ErrorSource } from './findings';
 
 /** What is known of an error of the gateway, as it came. */
 export interface Evidence {
@@ -10,7 +10,7 @@ export interface Evidence {
 	code?: string;
 	type?: string;
 	message?: string;
-	place: Place;
+	source: ErrorSource;
 	/** Whether the gateway passes on an error of its provider. */
 	fromProvider?: boolean;
 	/** What the body is where it is no JSON; absent: JSON, or nothing. */
@@ -19,7 +19,7 @@ export interface Evidence {
 
 /** What the evidence says. */
 export interface Finding {
-	/** Absent: neither code nor words are known, and the status alone decides. */
+	/** Absent: neither code nor message is known, and the status alone decides. */
 	kind?: FindingKind;
 	/** What happened, where this is more than the status says. */
 	title?: string;
@@ -31,14 +31,14 @@ export const HTML_ADVICE =
 	'The Base URL may be wrong, or a login page or a firewall answered. Open the Base URL of the credential in a browser to see the page.';
 
 /**
- * What to do about an error of the gateway: by its code and type. If these say nothing, its words
- * count, then its status and place. The gateway's words may be in any language; the advice is in
+ * What to do about an error of the gateway: by its code and type. If these say nothing, its message
+ * counts, then its status and source. The message may be in any language; the advice is in
  * English.
  * @see contract, "Errors"
  */
 export function adviseOn(evidence: Evidence): Finding {
 	if (evidence.status === 404 && evidence.body !== undefined) return wrongPath(evidence.body);
-	const row = findByCode(evidence) ?? findByWords(evidence);
+	const row = findByCode(evidence) ?? findByMessage(evidence);
 	if (evidence.fromProvider && isAboutKey(evidence.status, row?.kind)) return PROVIDER_KEY;
 	if (!row) return { advice: adviceOnStatus(evidence) };
 	const advice = row.kind === 'address' ? adviseOnAddress(evidence) : row.advice;
@@ -67,8 +67,8 @@ function normalize(code: string | undefined): string {
 		.toLowerCase();
 }
 
-function canBe({ statuses, places }: FindingRow, { status, place }: Evidence): boolean {
-	return (status === undefined || statuses(status)) && (places?.includes(place) ?? true);
+function canBe({ statuses, sources }: FindingRow, { status, source }: Evidence): boolean {
+	return (status === undefined || statuses(status)) && (sources?.includes(source) ?? true);
 }
 
 /** The code tells more than the type. */
@@ -81,17 +81,17 @@ function findByCode(evidence: Evidence): FindingRow | undefined {
 	return undefined;
 }
 
-/** Codes of limits that pass by themselves: words about a quota do not change that. */
+/** Codes of limits that pass by themselves: a message about a quota does not change that. */
 const RATE_LIMIT = /rate_limit|too_many|concurren|throttl/;
 
-function findByWords(evidence: Evidence): FindingRow | undefined {
+function findByMessage(evidence: Evidence): FindingRow | undefined {
 	const isRateLimit = [evidence.code, evidence.type].some((text) =>
 		RATE_LIMIT.test(normalize(text)),
 	);
 	return FINDINGS.find((row) => {
 		const isUsedUp = row.kind === 'quota' || row.kind === 'balance';
 		if (isRateLimit && isUsedUp) return false;
-		return canBe(row, evidence) && row.words?.test(evidence.message ?? '');
+		return canBe(row, evidence) && row.messages?.test(evidence.message ?? '');
 	});
 }
 
@@ -127,8 +127,8 @@ const FORBIDDEN: Advice = [
 	'The key or its group lacks this permission, or the balance is used up. Check both in the gateway’s console. Some gateways also refuse the address of this n8n.',
 ];
 
-/** What a status means at a place, where neither code nor words tell more. */
-const AT_PLACE: Partial<Record<number, Partial<Record<Place, Advice>>>> = {
+/** What a status means for its source, where neither code nor message tells more. */
+const AT_SOURCE: Partial<Record<number, Partial<Record<ErrorSource, Advice>>>> = {
 	401: {
 		failedTask: PROVIDER_KEY.advice,
 	},
@@ -148,8 +148,8 @@ const AT_PLACE: Partial<Record<number, Partial<Record<Place, Advice>>>> = {
 	},
 };
 
-function adviceOnStatus({ status, place, body }: Evidence): Advice {
+function adviceOnStatus({ status, source, body }: Evidence): Advice {
 	if (status === undefined || status < 300) return [];
-	const advice = AT_PLACE[status]?.[place] ?? statusMeaning(status).advice;
+	const advice = AT_SOURCE[status]?.[source] ?? statusMeaning(status).advice;
 	return body === 'html' ? [...advice, HTML_ADVICE] : advice;
 }

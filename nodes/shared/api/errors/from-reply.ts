@@ -8,7 +8,13 @@ import {
 	type Refusal,
 } from './errors';
 import { impliedStatus } from './error-body';
-import { adviseOn, HTML_ADVICE, isQuotaExhausted, type Evidence, type Place } from './evidence';
+import {
+	adviseOn,
+	HTML_ADVICE,
+	isQuotaExhausted,
+	type Evidence,
+	type ErrorSource,
+} from './evidence';
 import { readErrorFields } from './gateway-error';
 import { getReplyIds } from './reply-ids';
 import { quoteMessage, sanitizeField, type Redact } from './sanitize';
@@ -39,7 +45,7 @@ export const MAYBE_EXECUTED_ADVICE: Record<Exclude<RequestKind, 'read'>, string>
 		'An image task may exist and be charged although no task ID arrived. Check the usage in the gateway’s console before you submit it again.',
 };
 
-/** What went wrong with one exchange, before it is known whether it is final. */
+/** What went wrong with one request, before it is known whether it is final. */
 export interface Failure {
 	outcome: Outcome;
 	advice: string;
@@ -68,7 +74,7 @@ const isRefusal = (outcome: Outcome): outcome is Refusal =>
 	outcome === 'rateLimited' || outcome === 'unavailable';
 
 /** Where the reply to a request comes from. */
-export function getPlace(kind: RequestKind, path: string): Place {
+export function getErrorSource(kind: RequestKind, path: string): ErrorSource {
 	if (kind === 'response') return 'response';
 	if (kind === 'image') return 'imageSubmit';
 	return path.startsWith('/models') ? 'modelList' : 'taskPoll';
@@ -81,14 +87,14 @@ export function getPlace(kind: RequestKind, path: string): Place {
 export function failureFromReply(
 	{ redact, time, optionNames }: { redact: Redact; time: Clock; optionNames?: ReadonlySet<string> },
 	reply: GatewayReply,
-	place: Place,
+	source: ErrorSource,
 ): Failure {
 	const { body, ...said } = gatewayError(redact, reply);
 	const status = reply.status < 300 ? (impliedStatus(said) ?? reply.status) : reply.status;
-	const evidence = { ...said, status, body, place };
+	const evidence = { ...said, status, body, source };
 	const { kind, title = statusMeaning(status).title, advice } = adviseOn(evidence);
 	return {
-		outcome: outcomeOf(evidence, reply),
+		outcome: getOutcome(evidence, reply),
 		advice: formatAdvice(advice, optionNames),
 		details: {
 			finding: kind,
@@ -103,10 +109,10 @@ export function failureFromReply(
 }
 
 /** @returns of an error in a success reply that names no status: in doubt */
-function outcomeOf(evidence: Evidence & { status: number }, reply: GatewayReply): Outcome {
+function getOutcome(evidence: Evidence & { status: number }, reply: GatewayReply): Outcome {
 	if (evidence.status < 300) return 'inDoubt';
 	// What a proxy or a busy moment puts instead of a task or a list is looked at again.
-	const isFree = evidence.place === 'modelList' || evidence.place === 'taskPoll';
+	const isFree = evidence.source === 'modelList' || evidence.source === 'taskPoll';
 	if (reply.status < 300 && isFree && evidence.status !== 401) return 'inDoubt';
 	const isUsedUp = evidence.status === 429 && isQuotaExhausted(evidence);
 	return isUsedUp ? 'quotaExhausted' : statusOutcome(evidence.status);

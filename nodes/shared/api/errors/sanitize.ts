@@ -36,8 +36,8 @@ export function sanitizeField(
 }
 
 /**
- * A gateway's own words, as {@link sanitizeField} makes them, and what they say again and again
- * once: models repeat the paragraphs of a refusal.
+ * A gateway's own message, as {@link sanitizeField} makes it, and what it says again and again once:
+ * models repeat the paragraphs of a refusal.
  */
 export function quoteMessage(redact: Redact, value: unknown): string | undefined {
 	if (typeof value !== 'string' || value === '') return undefined;
@@ -76,14 +76,27 @@ function findPeriod(words: string[]): number {
 
 /**
  * Takes secrets out of everything that an error shows: a gateway or proxy may have echoed the key.
- * @returns a new error of the same class; an error that is not ours is changed in place
+ * @returns a new error of the same class and with the same fields
  */
 export function redactError(error: unknown, redact: Redact): unknown {
 	if (error instanceof ModelAccessError) return redactOwn(error, redact);
-	if (!(error instanceof Error)) return error;
-	error.message = redact(error.message);
-	if (error.stack !== undefined) error.stack = redact(error.stack);
-	return Object.assign(error, redactTexts(error, redact));
+	return error instanceof Error ? redactOther(error, redact) : error;
+}
+
+/** An error of another class. No constructor runs, since it might change what it is given. */
+function redactOther(error: Error, redact: Redact): Error {
+	const { name, message, stack } = error;
+	const texts = { name, message: redact(message), ...(stack && { stack: redact(stack) }) };
+	const copy = Object.create(
+		Object.getPrototypeOf(error) as object,
+		Object.getOwnPropertyDescriptors(error),
+	) as Error;
+	// Not by assignment: a class may compute its name and message from what a copy does not have.
+	for (const [key, value] of Object.entries(texts)) {
+		const enumerable = Object.prototype.propertyIsEnumerable.call(error, key);
+		Object.defineProperty(copy, key, { value, enumerable, writable: true, configurable: true });
+	}
+	return Object.assign(copy, redactTexts(error, redact));
 }
 
 function redactOwn(error: ModelAccessError, redact: Redact): ModelAccessError {

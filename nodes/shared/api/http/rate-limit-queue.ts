@@ -49,7 +49,7 @@ export interface QueueSummary {
 enum State {
 	/** Has not come yet, was refused, or has left. */
 	Outside,
-	/** Is sent as soon as there is a place. */
+	/** Is sent as soon as a slot is free. */
 	Waiting,
 	/** Has been sent, or its task is at work. */
 	Inside,
@@ -72,13 +72,13 @@ const OBEYED_IN_VAIN = 20;
 /**
  * The queue of one run's requests that the gateway may refuse as too many. It refuses them by 429
  * or 503 on the submit, or by a task that ends in this way later. It learns how many the gateway
- * takes at once: each refusal takes a place away, each success gives one back. After a refusal the
+ * takes at once: each refusal takes a slot away, each success gives one back. After a refusal the
  * whole queue pauses; then the lowest index goes first.
  *
  * @see contract, "Errors" (429: concurrency; 503)
  */
 export class RateLimitQueue {
-	private places: number;
+	private slots: number;
 	private inside = 0;
 	private waiting: QueueEntry[] = [];
 	/** Nothing is sent before this moment. */
@@ -95,7 +95,7 @@ export class RateLimitQueue {
 		private readonly time: Clock,
 		private readonly most: number,
 	) {
-		this.places = most;
+		this.slots = most;
 		this.seen = { fewest: most, refused: 0 };
 	}
 
@@ -176,8 +176,8 @@ export class RateLimitQueue {
 		entry.state = State.Outside;
 		this.inside--;
 		this.pauses++;
-		this.places = Math.max(1, this.places - 1);
-		this.seen.fewest = Math.min(this.seen.fewest, this.places);
+		this.slots = Math.max(1, this.slots - 1);
+		this.seen.fewest = Math.min(this.seen.fewest, this.slots);
 		this.seen.refused++;
 		const now = this.time.now();
 		const isAsked = askedMs !== undefined && askedMs >= SHORTEST_ASKED_MS;
@@ -201,7 +201,7 @@ export class RateLimitQueue {
 
 	/** Another request has ended, which leaves room for one more, unless the gateway named a time. */
 	private onSucceeded() {
-		this.places = Math.min(this.most, this.places + 1);
+		this.slots = Math.min(this.most, this.slots + 1);
 		this.pauses = 0;
 		this.hasGivenUp = false;
 		this.moveOpening(Math.min(this.opensAt, this.askedUntil));
@@ -217,7 +217,7 @@ export class RateLimitQueue {
 	}
 
 	private admit() {
-		while (this.inside < this.places && this.time.now() >= this.opensAt) {
+		while (this.inside < this.slots && this.time.now() >= this.opensAt) {
 			const next = this.waiting.shift();
 			if (!next) return;
 			next.state = State.Inside;

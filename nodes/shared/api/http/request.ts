@@ -4,7 +4,7 @@ import {
 	failureFromFault,
 	MAYBE_EXECUTED_ADVICE,
 	failureFromReply,
-	getPlace,
+	getErrorSource,
 	neverSent,
 	type Failure,
 } from '../errors/from-reply';
@@ -197,8 +197,8 @@ class RequestAttempts<Value, Reply extends GatewayReply | OpenReply = GatewayRep
 			const accepted =
 				reply.status < 300 ? await this.way.accept(reply) : { error: await this.readWhole(reply) };
 			if ('value' in accepted) return accepted;
-			const place = getPlace(this.kind, this.message.path);
-			return { failure: failureFromReply(this.client, accepted.error, place) };
+			const source = getErrorSource(this.kind, this.message.path);
+			return { failure: failureFromReply(this.client, accepted.error, source) };
 		} catch (error) {
 			return { failure: this.toFailure(error) };
 		}

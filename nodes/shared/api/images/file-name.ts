@@ -49,6 +49,12 @@ export function makeFileName(
 	return `${numbered || 'image'}.${kept}`;
 }
 
+/** {@link makeFileName} for an image whose extension is not known yet. */
+export const fileNamer =
+	(wanted: string, image: NamedImage) =>
+	(extension: ImageType['extension']): string =>
+		makeFileName(wanted, image, extension);
+
 /** Characters of the prompt in a name, at most. */
 const LONGEST_WORDS = 40;
 

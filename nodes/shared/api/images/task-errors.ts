@@ -82,24 +82,28 @@ export function failedTask(
 	const reason = message || type || 'the gateway gave no reason';
 	// What may have been made was not refused, whatever the code says.
 	const told = outcome === 'inDoubt' ? title : (found.title ?? title);
-	const words = { title: told, status, code, message: reason };
-	return new FailedTaskError(describeError(words), details);
+	const parts = { title: told, status, code, message: reason };
+	return new FailedTaskError(describeError(parts), details);
 }
 
 function getEvidence(client: Pick<Client, 'redact'>, task: ImageTask): Evidence {
 	const error = getTaskError(task);
 	const said = (text: string | undefined) => sanitizeField(client.redact, text);
-	const words = { type: said(error?.type), code: said(error?.code), message: said(error?.message) };
+	const fields = {
+		type: said(error?.type),
+		code: said(error?.code),
+		message: said(error?.message),
+	};
 	const { http_status } = task;
 	// Without a status, what was done is in doubt. With a success status, the error itself tells.
 	const isSuccess = http_status !== undefined && http_status < 400;
-	const status = isSuccess ? impliedStatus(words) : http_status;
-	return { ...words, status, place: 'failedTask' };
+	const status = isSuccess ? impliedStatus(fields) : http_status;
+	return { ...fields, status, source: 'failedTask' };
 }
 
 type TaskOutcome = Refusal | 'inDoubt' | 'refused';
 
-/** Words of a failure after the image was made, and charged. */
+/** What a message says of a failure after the image was made, and charged. */
 const STORING = /\bstor(e|ed|ing|age)\b|upload/i;
 
 /**

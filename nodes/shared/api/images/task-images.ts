@@ -72,8 +72,8 @@ export function simplifyImage(
 /** What one reply said about a task, as far as an output needs it. */
 export type SeenTask = Pick<PollResult, 'task' | 'json' | 'retryAfter'>;
 
-/** The output of a task without images: its fields in the form that images have, and its error. */
-export function simplifyTask(
+/** A task's fields in the form that images have, and its error. */
+function simplifyTask(
 	{ task, retryAfter }: SeenTask,
 	{ taskId, model, prompt }: ImageOrigin,
 ): Record<string, unknown> {
@@ -88,6 +88,24 @@ export function simplifyTask(
 		error: getTaskError(task),
 		retry_after: retryAfter,
 	});
+}
+
+/**
+ * The output of a task without images, and when to look again.
+ * @param simplify whether it has the fields of images; else it is the gateway's body
+ */
+export function taskOutput(
+	seen: SeenTask,
+	origin: ImageOrigin,
+	simplify: boolean,
+): Record<string, unknown> {
+	if (simplify) return simplifyTask(seen, origin);
+	const { json, retryAfter } = seen;
+	return {
+		...json,
+		task_id: origin.taskId,
+		...(retryAfter !== undefined && { retry_after: retryAfter }),
+	};
 }
 
 /** An image's output as the gateway sent it: the task, and the image's own entry. */

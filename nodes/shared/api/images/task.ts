@@ -8,7 +8,7 @@ import { imageTaskSchema, type ImageTask } from '../schemas';
 export interface PollResult extends ReplyIds {
 	/** Checked, for reading. */
 	task: ImageTask;
-	/** How it stands, whatever words the gateway has for it. */
+	/** How it stands, whatever the gateway calls it. */
 	state: TaskState;
 	/** As the gateway sent it. */
 	json: Record<string, unknown>;
@@ -27,8 +27,8 @@ export interface AcceptedTask extends PollResult {
 
 export type TaskState = 'working' | 'completed' | 'failed';
 
-/** Words for a status, without case, spaces, hyphens and underscores. */
-const WORDS: Record<TaskState, readonly string[]> = {
+/** Names of a status, without case, spaces, hyphens and underscores. */
+const STATUSES: Record<TaskState, readonly string[]> = {
 	working: [
 		'processing',
 		'queued',
@@ -70,10 +70,10 @@ const WORDS: Record<TaskState, readonly string[]> = {
 export function taskState(task: ImageTask): TaskState {
 	if (hasImages(task)) return 'completed';
 	const word = task.status.toLowerCase().replace(/[\s_-]+/g, '');
-	const isAtWork = WORDS.working.includes(word);
+	const isAtWork = STATUSES.working.includes(word);
 	if (getTaskError(task) && !isAtWork) return 'failed';
-	if (WORDS.completed.includes(word)) return 'completed';
-	return WORDS.failed.includes(word) ? 'failed' : 'working';
+	if (STATUSES.completed.includes(word)) return 'completed';
+	return STATUSES.failed.includes(word) ? 'failed' : 'working';
 }
 
 /** Whether a task has an image. */

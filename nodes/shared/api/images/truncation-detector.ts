@@ -1,4 +1,4 @@
-/** What a walk through a file asks for next. */
+/** What a parser of a file asks for next. */
 interface Step {
 	readonly done: boolean;
 	/** Whether the file may end here. */
@@ -65,12 +65,12 @@ class Find implements Step {
 }
 
 /**
- * A walk from a file's start to its end, which gets the bytes that it takes. It returns whether it
+ * Reads a file from its start to its end, and gets the bytes that it takes. It returns whether it
  * saw the end; if not, nothing more can be told.
  */
-type Walk = Generator<Step, boolean, Uint8Array>;
+type Parser = Generator<Step, boolean, Uint8Array>;
 
-const WALKS: Record<string, () => Walk> = {
+const PARSERS: Record<string, () => Parser> = {
 	'image/png': png,
 	'image/jpeg': jpeg,
 	'image/gif': gif,
@@ -90,13 +90,13 @@ const NO_BYTES = new Uint8Array();
  * malformed file, and bytes after the end. It keeps a few bytes at a time, never the image.
  */
 export class TruncationDetector {
-	private readonly walk?: Walk;
+	private readonly parser?: Parser;
 	private step?: Step;
 	private sawEnd = false;
 
 	/** @param mimeType as `imageType` tells it */
 	constructor(mimeType: string) {
-		this.walk = WALKS[mimeType]?.();
+		this.parser = PARSERS[mimeType]?.();
 		this.goOn();
 	}
 
@@ -118,10 +118,10 @@ export class TruncationDetector {
 		}
 	}
 
-	/** Hands the walk what it took, until it asks for bytes that have not passed yet. */
+	/** Hands the parser what it took, until it asks for bytes that have not passed yet. */
 	private goOn() {
 		do {
-			const next = this.walk?.next(this.step?.bytes ?? NO_BYTES);
+			const next = this.parser?.next(this.step?.bytes ?? NO_BYTES);
 			this.step = next?.done === false ? next.value : undefined;
 			this.sawEnd = next?.done === true && next.value;
 		} while (this.step?.done);
@@ -137,7 +137,7 @@ const text = (bytes: Uint8Array, from: number) =>
 const NAME = /^[ -~]{4}$/;
 
 /** Chunks of a length and a name; the last is `IEND` (PNG specification, sections 5.3 and 11.2.4). */
-function* png(): Walk {
+function* png(): Parser {
 	yield new Skip(8);
 	for (;;) {
 		const head = yield new Take(8);
@@ -153,7 +153,7 @@ const END_OF_IMAGE = 0xd9;
  * Segments. Coded data follows some of them, in which a marker can't occur. The last marker is
  * `EOI` (ITU-T T.81, section B.1).
  */
-function* jpeg(): Walk {
+function* jpeg(): Parser {
 	yield new Skip(2);
 	for (;;) {
 		yield new Find(0xff);
@@ -171,7 +171,7 @@ function* jpeg(): Walk {
 const TRAILER = 0x3b;
 
 /** Blocks of sub-blocks; the last is the trailer, which some encoders leave out (GIF89a, 15 to 27). */
-function* gif(): Walk {
+function* gif(): Parser {
 	const colorBytes = (flags = 0) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
 	const screen = yield new Take(13);
 	yield new Skip(colorBytes(screen[10]));
@@ -198,7 +198,7 @@ function* gif(): Walk {
 const MISCOUNTED = 8;
 
 /** A length stands in its head, which streaming encoders leave open (RIFF). */
-function* webp(): Walk {
+function* webp(): Parser {
 	const head = yield new Take(12);
 	const size = view(head).getUint32(4, true);
 	if (size === 0xffffffff) return false;
@@ -210,7 +210,7 @@ function* webp(): Walk {
  * Boxes of a length and a name (ISO/IEC 14496-12, section 4.2). None is marked as the last. The
  * file is whole after its data, or after its description if that holds the data.
  */
-function* boxes(): Walk {
+function* boxes(): Parser {
 	let described = false;
 	for (let name = ''; name !== 'mdat'; ) {
 		const head: Uint8Array = yield new Take(8, described);

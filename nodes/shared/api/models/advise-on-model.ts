@@ -34,7 +34,7 @@ export async function adviseOnModel(
 		: adviseOnUnlisted(client, name, ids);
 }
 
-/** A 404 without other words is about the address or the model; the list tells which. */
+/** A 404 without a message is about the address or the model; the list tells which. */
 function isAboutModel({ finding, httpStatus }: ToldFailure): boolean {
 	return finding === 'model' || (finding === undefined && httpStatus === 404);
 }

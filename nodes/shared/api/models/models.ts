@@ -31,7 +31,7 @@ export function isPattern({ id }: Model): boolean {
 const LONGEST_NAME = 100;
 
 /** A model as a list for people shows it: its ID, behind its name if the gateway gives it one. */
-export function labelOf({ id, display_name: name }: Model): string {
+export function getLabel({ id, display_name: name }: Model): string {
 	const text = typeof name === 'string' ? sanitizeForMessage(name, LONGEST_NAME).trim() : '';
 	return text === '' || text === id ? id : `${text} (${id})`;
 }

@@ -12,7 +12,7 @@ export function isChatCompletion({ object, choices, output }: Fields): boolean {
 }
 
 function hasAnswer(choices: unknown): boolean {
-	const { message, text } = asRecord(listOf(choices)[0]);
+	const { message, text } = asRecord(readList(choices)[0]);
 	return typeof message === 'object' || typeof text === 'string';
 }
 
@@ -20,22 +20,22 @@ function hasAnswer(choices: unknown): boolean {
 export function isChatChunk({ type, object, choices }: Fields): boolean {
 	if (typeof type === 'string') return false;
 	return (
-		object === 'chat.completion.chunk' || typeof asRecord(listOf(choices)[0]).delta === 'object'
+		object === 'chat.completion.chunk' || typeof asRecord(readList(choices)[0]).delta === 'object'
 	);
 }
 
 /** An answer of the Chat Completions interface as a response: its first choice. */
 export function fromChatCompletion(body: Fields): Fields {
-	const choice = asRecord(listOf(body.choices)[0]);
+	const choice = asRecord(readList(body.choices)[0]);
 	const { message = { content: choice.text } } = choice;
 	const { content, refusal, ...rest } = asRecord(message);
 	const thoughts = readThoughts(rest);
 	const parts = [
-		...(isText(content) ? [content] : listOf(content)),
+		...(isText(content) ? [content] : readList(content)),
 		...(typeof refusal === 'string' ? [{ type: 'refusal', refusal }] : []),
 	];
 	const { tool_calls: calls, function_call: call } = rest;
-	const isSaid = parts.length > 0 || listOf(calls).length > 0 || typeof call === 'object';
+	const isSaid = parts.length > 0 || readList(calls).length > 0 || typeof call === 'object';
 	const said = { ...toMessage(parts), tool_calls: calls, function_call: call };
 	return {
 		...body,
@@ -64,7 +64,7 @@ export interface ChatEvent extends Fields {
 
 /** Reads one chunk: its first choice. */
 export function readChunk(chunk: Fields): ChatChunk {
-	const choice = asRecord(listOf(chunk.choices)[0]);
+	const choice = asRecord(readList(chunk.choices)[0]);
 	const { content, refusal, tool_calls: calls, ...rest } = asRecord(choice.delta);
 	const piece = (kind: TextKind, delta: unknown): ChatEvent[] =>
 		isText(delta) ? [{ kind, delta, item_id: kind === 'summary_text' ? 'thoughts' : 'text' }] : [];
@@ -76,7 +76,7 @@ export function readChunk(chunk: Fields): ChatChunk {
 			...piece('summary_text', readThoughts(rest)),
 			...piece('output_text', content),
 			...piece('refusal', refusal),
-			...listOf(calls).flatMap((call) => readCall(asRecord(call))),
+			...readList(calls).flatMap((call) => readCall(asRecord(call))),
 		],
 	};
 }
@@ -92,7 +92,7 @@ function readCall(call: Fields): ChatEvent[] {
 	];
 }
 
-/** Finish reasons by which an answer is cut off, and the response's words for them. */
+/** Finish reasons by which an answer is cut off, and the response's names of them. */
 const CUT: Record<string, string> = {
 	length: 'max_output_tokens',
 	content_filter: 'content_filter',
@@ -109,4 +109,4 @@ function readEnd({ finish_reason: finish, error }: Fields): Fields {
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+const readList = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);

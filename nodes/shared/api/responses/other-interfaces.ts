@@ -28,7 +28,7 @@ export function fromOtherInterface(body: Fields): Fields {
 	return { ...body, ...readStop(body.stop_reason), output: [message] };
 }
 
-/** Reasons by which an answer is cut off, and the response's words for them. */
+/** Reasons by which an answer is cut off, and the response's names of them. */
 const CUT: Record<string, string> = {
 	max_tokens: 'max_output_tokens',
 	safety: 'content_filter',

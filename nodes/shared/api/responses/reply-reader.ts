@@ -31,7 +31,7 @@ export async function findError(reply: GatewayReply): Promise<GatewayReply | und
 	if (body.kind === 'json') return failureReply(reply, body.json);
 	if (body.kind !== 'events') return undefined;
 	const accumulator = new ResponseAccumulator();
-	for await (const events of readEvents(textOf(reply.body))) {
+	for await (const events of readEvents(getText(reply.body))) {
 		for (const event of events) {
 			const end = accumulator.add(event);
 			if (end || accumulator.hasOutput) return end && errorReply(reply, accumulator, end);
@@ -48,14 +48,14 @@ export async function findError(reply: GatewayReply): Promise<GatewayReply | und
 export async function readReply(client: Client, reply: GatewayReply): Promise<CreatedResponse> {
 	const reader = new ReplyReader(client, reply);
 	try {
-		return await reader.read(textOf(reply.body));
+		return await reader.read(getText(reply.body));
 	} catch (error) {
 		const ids = getReplyIds(client.redact, reply);
 		throw withReceived(error, { ...ids, ...reader.received });
 	}
 }
 
-async function* textOf(body: string): AsyncGenerator<string> {
+async function* getText(body: string): AsyncGenerator<string> {
 	if (body !== '') yield body;
 }
 
@@ -119,7 +119,7 @@ export class ReplyReader {
 
 	/** Takes events in until one of them ends the stream; those after it are ignored. */
 	private async readEvents(text: AsyncIterable<string>): Promise<StreamEnd | undefined> {
-		for await (const events of readEvents(this.noting(text))) {
+		for await (const events of readEvents(this.tracking(text))) {
 			this.before = undefined;
 			const end = this.take(events);
 			if (end) return end;
@@ -128,7 +128,7 @@ export class ReplyReader {
 		return undefined;
 	}
 
-	private async *noting(text: AsyncIterable<string>): AsyncGenerator<string> {
+	private async *tracking(text: AsyncIterable<string>): AsyncGenerator<string> {
 		for await (const piece of text) {
 			this.before?.push(piece);
 			yield piece;

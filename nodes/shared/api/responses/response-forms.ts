@@ -63,16 +63,16 @@ function readId(id: unknown): string {
 	return typeof id === 'string' || typeof id === 'number' ? String(id) : '';
 }
 
-/** Other words for the states of a response. */
-const STATUS_WORDS: Array<[RegExp, string]> = [
+/** Other names of the states of a response. */
+const STATUSES: Array<[RegExp, string]> = [
 	[/^(complete|completed|done|finished|ok|success|succeeded)$/, 'completed'],
 	[/^(error|fail|failure)$/, 'failed'],
 ];
 
 function readStatus({ status, error, incomplete_details: incomplete }: Fields): unknown {
 	if (typeof status === 'string') {
-		const word = status.toLowerCase();
-		return STATUS_WORDS.find(([words]) => words.test(word))?.[1] ?? word;
+		const name = status.toLowerCase();
+		return STATUSES.find(([names]) => names.test(name))?.[1] ?? name;
 	}
 	if (Object.keys(asRecord(error)).length > 0) return 'failed';
 	return Object.keys(asRecord(incomplete)).length > 0 ? 'incomplete' : 'completed';

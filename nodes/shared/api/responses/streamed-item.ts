@@ -108,11 +108,11 @@ export class StreamedItem {
 	build(): Fields {
 		const item = { ...this.begun, ...this.ended };
 		const type = item.type ?? this.type;
-		return this.parts.size === 0 ? item : this.fill({ ...defaultsOf(type), ...item });
+		return this.parts.size === 0 ? item : this.fill({ ...getDefaults(type), ...item });
 	}
 
 	private fill(item: Fields): Fields {
-		const text = (kind: TextKind) => this.textOf(kind);
+		const text = (kind: TextKind) => this.getText(kind);
 		switch (item.type) {
 			case 'function_call':
 				return omitEmpty({
@@ -130,7 +130,7 @@ export class StreamedItem {
 		}
 	}
 
-	private textOf(kind: TextKind): string {
+	private getText(kind: TextKind): string {
 		return this.inOrder((part) => part.kind === kind)
 			.map((part) => part.text.value)
 			.join('');
@@ -183,7 +183,7 @@ function mergeParts(own: unknown, streamed: unknown): unknown {
 	});
 }
 
-const defaultsOf = (type: unknown): Fields =>
+const getDefaults = (type: unknown): Fields =>
 	type === 'message' ? { type, role: 'assistant' } : { type };
 
 const hasParts = (parts: unknown) => Array.isArray(parts) && parts.length > 0;

@@ -25,7 +25,7 @@ const contextSize = textOption({
 	description: 'How much of the search results the model reads',
 });
 
-const place = (displayName: string, name: string, placeholder: string) =>
+const locationField = (displayName: string, name: string, placeholder: string) =>
 	textOption({
 		displayName,
 		name,
@@ -35,9 +35,9 @@ const place = (displayName: string, name: string, placeholder: string) =>
 		description: 'Where the user is, so that the results fit',
 	});
 
-const country = place('Country', 'country', 'e.g. US, GB');
-const region = place('Region', 'region', 'e.g. Minnesota');
-const city = place('City', 'city', 'e.g. Minneapolis');
+const country = locationField('Country', 'country', 'e.g. US, GB');
+const region = locationField('Region', 'region', 'e.g. Minnesota');
+const city = locationField('City', 'city', 'e.g. Minneapolis');
 
 const DOMAINS = 'Allowed Domains';
 const STORES = 'Vector Store IDs';

@@ -8,7 +8,7 @@ import { ValidationError } from '../../api/errors/errors';
 import { optionLabel } from './option-names';
 
 /** Where an error comes from: the item, and the fields of the operation or node. */
-interface Place {
+interface ErrorOrigin {
 	index: number;
 	properties: INodeProperties[];
 }
@@ -19,18 +19,18 @@ interface Place {
  */
 export function explainEmpty(
 	context: IExecuteFunctions | ISupplyDataFunctions,
-	{ index, properties }: Place,
+	{ index, properties }: ErrorOrigin,
 	error: unknown,
 ): unknown {
 	if (!(error instanceof ValidationError)) return error;
 	const { field, message, details } = error;
-	const path = message === `${field} is empty` ? pathOf(properties, field) : undefined;
+	const path = message === `${field} is empty` ? findPath(properties, field) : undefined;
 	if (path === undefined || !isExpression(path.reduce(step, context.getNode().parameters))) {
 		return error;
 	}
 	const [name = '', ...inner] = path;
 	const given = inner.reduce(step, context.getNodeParameter(name, index, undefined) as unknown);
-	if (!isBlank(valueOf(given))) return error;
+	if (!isBlank(getValue(given))) return error;
 	return error.with(
 		{ advice: `Check the expression with the data of item ${index}. ${details.advice}` },
 		`The expression in ${field} gave nothing`,
@@ -41,7 +41,7 @@ export function explainEmpty(
 const ROW = /^\D* (\d+): (.+)$/;
 
 /** The path of a field's value among the parameters of a node, by the name that users see. */
-function pathOf(properties: INodeProperties[], field: string): string[] | undefined {
+function findPath(properties: INodeProperties[], field: string): string[] | undefined {
 	const own = properties.find((property) => optionLabel(property) === field);
 	if (own) return [own.name];
 	const [, row, label] = ROW.exec(field) ?? [];
@@ -49,7 +49,7 @@ function pathOf(properties: INodeProperties[], field: string): string[] | undefi
 		const path =
 			type === 'fixedCollection'
 				? pathInRows(options as INodePropertyCollection[], Number(row) - 1, label)
-				: pathOf(type === 'collection' ? (options as INodeProperties[]) : [], field);
+				: findPath(type === 'collection' ? (options as INodeProperties[]) : [], field);
 		if (path) return [name, ...path];
 	}
 	return undefined;
@@ -72,12 +72,12 @@ function step(value: unknown, name: string): unknown {
 }
 
 /** A resource locator's value, or the value itself. */
-function valueOf(parameter: unknown): unknown {
+function getValue(parameter: unknown): unknown {
 	const isLocator = typeof parameter === 'object' && parameter !== null && '__rl' in parameter;
 	return isLocator ? step(parameter, 'value') : parameter;
 }
 
-const isExpression = (parameter: unknown): boolean => String(valueOf(parameter)).startsWith('=');
+const isExpression = (parameter: unknown): boolean => String(getValue(parameter)).startsWith('=');
 
 const isBlank = (value: unknown): boolean =>
 	value === undefined ||

@@ -1,6 +1,6 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 import { ModelAccessError } from '../../api/errors/errors';
-import { imageModelsFirst, isPattern, labelOf, listModels } from '../../api/models/models';
+import { imageModelsFirst, isPattern, getLabel, listModels } from '../../api/models/models';
 import type { Model } from '../../api/schemas';
 import { createClient } from '../http/client';
 import { connect } from '../http/connection';
@@ -77,7 +77,7 @@ async function fillPicker(
 		const wanted = (filter ?? '').trim().toLowerCase();
 		return {
 			results: order(models)
-				.map((model) => ({ name: labelOf(model), value: model.id }))
+				.map((model) => ({ name: getLabel(model), value: model.id }))
 				.filter(({ name }) => name.toLowerCase().includes(wanted)),
 		};
 	} catch (error) {

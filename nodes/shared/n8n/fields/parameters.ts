@@ -1,7 +1,13 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { ValidationError } from '../../api/errors/errors';
 import { sanitizeForMessage } from '../../api/errors/sanitize';
 import { optionLabel } from './option-names';
+
+/** What reads the parameters of one item by name. The value of a resource locator is its ID. */
+export const parameterReader =
+	(context: IExecuteFunctions, index: number) =>
+	(name: string): unknown =>
+		context.getNodeParameter(name, index, undefined, { extractValue: true });
 
 /** What a number has to be. */
 export interface NumberRule {

@@ -1,3 +1,5 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import type { Slot } from '../../api/http/rate-limit-queue';
 import type { Carrier, Client } from '../../api/http/request';
 import { adviseOnModel } from '../../api/models/advise-on-model';
 
@@ -24,3 +26,25 @@ export function createClient(
 		adviseOnModel: async (body, failure) => await adviseOnModel(client, body, failure),
 	};
 }
+
+/** An item whose requests wait in the queue of its run. */
+interface QueuedItem extends Pick<Client, 'signal' | 'cancel' | 'optionNames'> {
+	logger: Pick<IExecuteFunctions['logger'], 'debug'>;
+	index: number;
+	connection: Carrier;
+	slot: Slot;
+}
+
+/** What makes clients for one item, bounded as given; their other needs are those of the run. */
+export const itemClient =
+	({ logger, index, connection, slot, ...needs }: QueuedItem) =>
+	(bounds: RequestBounds): Client & { slot: Slot } => {
+		const onRetry: Client['onRetry'] = ({ reason, waitMs, attempt }) =>
+			logger.debug(
+				`Item ${index}: ${reason}; sending again ${tellWait(waitMs)} (retry ${attempt})`,
+			);
+		return { ...createClient(connection, bounds, { ...needs, onRetry }), slot };
+	};
+
+/** @param ms 0 if the queue of the run decides */
+const tellWait = (ms: number) => (ms > 0 ? `in ${ms} ms` : 'when the queue allows');

@@ -2,7 +2,7 @@ import { RequestAborted } from '../../api/http/abort';
 import { faultKind, TransportFault } from '../../api/http/transport';
 
 /**
- * Reads a helper's error as a fault of the exchange. Only its code goes on: what n8n wraps holds
+ * Reads a helper's error as a fault of the connection. Only its code goes on: what n8n wraps holds
  * the request with its headers, and so the key.
  * @returns the error itself where it is none of the network's
  */
@@ -59,9 +59,9 @@ function isNeverConnected({ errors }: Cause): boolean {
 }
 
 const isUnreached = ({ code, syscall }: Cause) =>
-	faultKind(textOf(code), textOf(syscall)) === 'unreached';
+	faultKind(getText(code), getText(syscall)) === 'unreached';
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
+const getText = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 /**
  * The code of the alert that OpenSSL names in its message. Node puts it into `code` only where it

@@ -59,8 +59,8 @@ class HelperTransport implements Transport {
 
 	async send(message: GatewayRequest): Promise<GatewayReply> {
 		const connection = new AbortController();
-		const exchange = async () => await this.request(message, AS_TEXT, connection);
-		const { statusCode, headers, body } = await inTime(message.timeoutMs, connection, exchange);
+		const send = async () => await this.request(message, AS_TEXT, connection);
+		const { statusCode, headers, body } = await inTime(message.timeoutMs, connection, send);
 		return {
 			status: statusCode,
 			headers: headers as Headers,

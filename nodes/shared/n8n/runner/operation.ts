@@ -6,28 +6,10 @@ import type {
 } from 'n8n-workflow';
 import type { Slot } from '../../api/http/rate-limit-queue';
 import type { Client } from '../../api/http/request';
+import type { Hint } from '../hints';
 import type { RequestBounds } from '../http/client';
 import type { Connection } from '../http/connection';
-import type { SavedWork } from './resume-store';
-
-/** What an item pays for, so that no error and no other try of the node loses it. */
-export interface PaidWork {
-	/**
-	 * Says what the item is about to pay for.
-	 * @param request everything that tells it from other requests, as JSON
-	 * @returns what an earlier try of the node brought for it, not to be paid for again
-	 * @throws {ModelAccessError} an earlier try left in doubt whether it was executed
-	 */
-	restore(request: unknown): SavedWork | undefined;
-	/** Keeps what the request brought, until the node has handed on its output. */
-	save(work: SavedWork): void;
-	/** Notes a task that the gateway accepted, so that no error of the run can lose it. */
-	onTaskAccepted(taskId: string): void;
-	/** Drops a task that ended without an image: there is nothing to fetch. */
-	dropTask(taskId: string): void;
-	/** Drops a task that the gateway does not know, unless this execution submitted it. */
-	dropUnknownTask(taskId: string): void;
-}
+import type { ItemWork } from '../resume/work-tracker';
 
 /** What an operation sees of the item it works on. */
 export interface ItemScope {
@@ -42,17 +24,13 @@ export interface ItemScope {
 	/** A client bounded as given; its other needs are those of the run. */
 	client(bounds: RequestBounds): Client & { slot: Slot };
 	/** What the item pays for. */
-	work: PaidWork;
-	/**
-	 * Shows a hint at the node's output, once a run.
-	 * @param what tells hints apart: of several with the same, the first is shown
-	 */
-	hint(what: string, message: string): void;
+	work: ItemWork;
+	hint: Hint;
 	/**
 	 * Where the workflow itself streams: opens the item's turn to pass text on to its caller. The
 	 * runner ends it.
 	 */
-	beginStream(): ((piece: string) => void) | undefined;
+	beginStream?: () => (piece: string) => void;
 }
 
 /** One operation of a node: what the panel shows and what happens for one item. */
@@ -98,7 +76,7 @@ export function resourceProperties(resources: Resource[]): INodeProperties[] {
 			type: 'options',
 			noDataExpression: true,
 			options: resources.map(({ name, value, description }) => ({ name, value, description })),
-			default: firstOf(resources),
+			default: getFirst(resources),
 		},
 		...resources.map(
 			({ value, operations }): INodeProperties => ({
@@ -113,7 +91,7 @@ export function resourceProperties(resources: Resource[]): INodeProperties[] {
 					description,
 					action,
 				})),
-				default: firstOf(operations),
+				default: getFirst(operations),
 			}),
 		),
 		...resources.flatMap(({ value: resource, operations }) =>
@@ -153,7 +131,7 @@ const toolDescriptionField = (toolDescription: string): INodeProperties => ({
  * The expression of what the canvas shows below a node's name. Its keys are flat: n8n takes the end
  * of an object within an object for the end of the expression.
  */
-export function subtitleOf(resources: Resource[]): string {
+export function getSubtitle(resources: Resource[]): string {
 	const subtitles = resources.flatMap(({ value: resource, operations }) =>
 		operations.map(({ value, action, subtitle }) => [
 			`${resource}.${value}`,
@@ -172,6 +150,6 @@ function toTitle(action: string): string {
 		.join(' ');
 }
 
-function firstOf(choices: Array<{ value: string }>): string {
+function getFirst(choices: Array<{ value: string }>): string {
 	return choices[0]?.value ?? '';
 }

@@ -1,102 +1,153 @@
 import { NodeOperationError, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import pLimit from 'p-limit';
+import { CanceledError } from '../../api/errors/errors';
 import { shorten } from '../../api/errors/shorten';
 import type { Clock } from '../../api/http/clock';
-import { RateLimitQueue, type QueueSummary, type Slot } from '../../api/http/rate-limit-queue';
-import type { Client } from '../../api/http/request';
+import { RateLimitQueue, type QueueSummary } from '../../api/http/rate-limit-queue';
+import { isAgentTool } from '../agent-tool';
 import { n8nClock } from '../clock';
-import { explainEmpty } from '../fields/empty-expression';
+import { errorItem, runError } from '../error-item';
 import { getOptionNames } from '../fields/option-names';
-import { concurrencyOption, readOptions } from '../fields/options';
-import { createClient } from '../http/client';
+import { concurrencyOption } from '../fields/options';
+import { createHint } from '../hints';
 import { connect, type Connection } from '../http/connection';
-import { forAgent } from './agent-tool';
-import type { ItemScope, Operation, Resource } from './operation';
-import { Run, type ItemRun } from './run';
+import { WorkTracker } from '../resume/work-tracker';
+import type { Operation, Resource } from './operation';
+import { runItem, type ItemResult, type RunScope } from './run-item';
+import { StreamRelay } from './stream-relay';
 
 /**
  * Runs the operation that the node is set to.
  * @param time n8n's, but for tests
+ * @throws {NodeApiError|NodeOperationError}
  */
 export async function execute(
 	context: IExecuteFunctions,
 	resources: Resource[],
 	time: Clock = n8nClock,
 ): Promise<INodeExecutionData[][]> {
+	const operation = findOperation(context, resources);
+	const work = new WorkTracker(context);
+	const end = new EarlyEnd(context);
+	let output: INodeExecutionData[];
+	try {
+		const shared = await prepare(context, time);
+		if ('error' in shared) {
+			const failure = { error: shared.error, index: 0 };
+			if (!context.continueOnFail()) throw runError(context, failure, work.unfinished(failure));
+			return [context.getInputData().map((_, index) => errorItem(context, shared.error, index))];
+		}
+		output = await runItems({ context, operation, work, end, ...shared });
+	} finally {
+		end.close();
+	}
+	const { failure } = end;
+	if (failure) throw runError(context, failure, work.unfinished(failure));
+	work.finish(output);
+	return [output];
+}
+
+function findOperation(context: IExecuteFunctions, resources: Resource[]): Operation {
 	const chosen = context.getNodeParameter('resource', 0, '');
 	const wanted = context.getNodeParameter('operation', 0, '');
 	const operation = resources
 		.find(({ value }) => value === chosen)
 		?.operations.find(({ value }) => value === wanted);
-	if (!operation) {
-		throw new NodeOperationError(
-			context.getNode(),
-			shorten(`The operation "${String(wanted)}" of "${String(chosen)}" does not exist`),
-			{ description: 'Select Resource and Operation from their lists.' },
-		);
-	}
-	return await runItems(context, operation, time);
+	if (operation) return operation;
+	throw new NodeOperationError(
+		context.getNode(),
+		shorten(`The operation "${String(wanted)}" of "${String(chosen)}" does not exist`),
+		{ description: 'Select Resource and Operation from their lists.' },
+	);
 }
 
-/**
- * Runs an operation for all items: several side by side, outputs in input order and linked to their
- * items. A failure becomes an error item under "Continue". Otherwise it ends the node: no new item
- * starts, waits end, and requests under way are awaited. The error lists what was paid for other
- * items.
- *
- * @throws {NodeApiError|NodeOperationError}
- */
-async function runItems(
+/** What all items need. */
+interface Shared {
+	connection: Connection;
+	concurrency: number;
+	time: Clock;
+}
+
+async function prepare(
 	context: IExecuteFunctions,
-	operation: Operation,
 	time: Clock,
-): Promise<INodeExecutionData[][]> {
-	const items = context.getInputData();
-	const run = new Run(context);
-	const optionNames = getOptionNames(operation);
-	const outputs = new Map<number, INodeExecutionData[]>();
+): Promise<Shared | { error: unknown }> {
 	try {
-		const shared = await run.begin(async () => ({
-			connection: await connect(context, time),
-			concurrency: readConcurrency(context),
-		}));
-		if (!shared) return [run.errorItems(items.length)];
-		run.redact = shared.connection.redact;
-		const limit = pLimit(shared.concurrency);
-		const queue = new RateLimitQueue(time, shared.concurrency);
-		const runItem = async (index: number) => {
-			const itemRun = run.startItem(index);
-			const slot = queue.slot(index);
-			const needs = { ...shared.connection, optionNames, slot };
-			try {
-				const output = await operation.run(itemScope(context, needs, itemRun, run));
-				return run.succeed(itemRun, forAgent(context, index, output, operation));
-			} catch (error) {
-				return run.fail(itemRun, explainEmpty(context, { ...operation, index }, error));
-			} finally {
-				run.endItem(itemRun);
-				slot.release();
-			}
-		};
-		await Promise.all(
-			items.map(async (_, index) => {
-				await limit(async () => {
-					if (run.ended) return;
-					const output = await runItem(index);
-					if (output) outputs.set(index, output);
-				});
-			}),
-		);
-		if (queue.summary) run.hint('refused', tellRefused(operation, queue.summary));
-	} finally {
-		run.close();
+		const connection = await connect(context, time);
+		return { connection, concurrency: readConcurrency(context), time };
+	} catch (error) {
+		return { error };
 	}
-	return [run.finish(items.flatMap((_, index) => outputs.get(index) ?? []))];
 }
 
 function readConcurrency(context: IExecuteFunctions): number {
 	const concurrency = context.getNodeParameter('advanced.concurrency', 0, '');
 	return concurrencyOption.read({ concurrency });
+}
+
+/** A run of the node that all is ready for. */
+interface PreparedRun extends Shared, Pick<RunScope, 'context' | 'operation' | 'work'> {
+	end: EarlyEnd;
+}
+
+/**
+ * Runs an operation for all items: several side by side, outputs in input order and linked to their
+ * items. A failure becomes an error item under "Continue". Otherwise it ends the run: no new item
+ * starts, waits end, and requests under way are awaited.
+ */
+async function runItems({
+	concurrency,
+	time,
+	end,
+	...run
+}: PreparedRun): Promise<INodeExecutionData[]> {
+	const { context, operation } = run;
+	const hint = createHint(context);
+	const relay = streamsToCaller(context) ? new StreamRelay(context) : undefined;
+	const scope = { ...run, hint, relay, optionNames: getOptionNames(operation) };
+	const items = context.getInputData();
+	const outputs = new Map<number, INodeExecutionData[]>();
+	const limit = pLimit(concurrency);
+	const queue = new RateLimitQueue(time, concurrency);
+	const runOne = async (index: number) => {
+		if (end.hasCome) return;
+		const { stopped, canceled, forget } = end.watch();
+		const slot = queue.slot(index);
+		try {
+			const result = await runItem(scope, { index, stopped, canceled, slot });
+			const output = settle(scope, end, index, result);
+			if (output) outputs.set(index, output);
+		} finally {
+			forget();
+			slot.release();
+		}
+	};
+	await Promise.all(items.map(async (_, index) => await limit(async () => await runOne(index))));
+	if (queue.summary) hint('refused', tellRefused(operation, queue.summary));
+	return items.flatMap((_, index) => outputs.get(index) ?? []);
+}
+
+/** @returns the output of an item, or an error item; undefined if its failure ends the run */
+function settle(
+	{ context, work }: Pick<RunScope, 'context' | 'work'>,
+	end: EarlyEnd,
+	index: number,
+	result: ItemResult,
+): INodeExecutionData[] | undefined {
+	if ('output' in result) return result.output;
+	const { error } = result;
+	work.noteFailure(error, index);
+	if (end.hasCome) return undefined;
+	if (context.continueOnFail() && !(error instanceof CanceledError)) {
+		return [errorItem(context, error, index)];
+	}
+	end.fail({ error, index });
+	return undefined;
+}
+
+/** Whether what the node says reaches the caller of the workflow: an agent's tool speaks to the agent. */
+function streamsToCaller(context: IExecuteFunctions): boolean {
+	return !isAgentTool(context) && context.isStreaming?.() === true;
 }
 
 /** What a run tells of requests that the gateway refused, at its end. */
@@ -106,36 +157,65 @@ function tellRefused({ unit }: Operation, { fewest, refused }: QueueSummary): st
 	return `The gateway took ${fewest} ${units} at a time and refused ${refused} ${submits}. Set Concurrency to ${fewest} to avoid them.`;
 }
 
-/** @param ms 0 if the queue of the run decides */
-const tellWait = (ms: number) => (ms > 0 ? `in ${ms} ms` : 'when the queue allows');
+/** A failure that is not continued, or the cancellation of the execution. */
+interface Failure {
+	error: unknown;
+	/** Undefined if no item failed. */
+	index?: number;
+}
 
-function itemScope(
-	context: IExecuteFunctions,
-	connection: Connection & Pick<Client, 'optionNames'> & { slot: Slot },
-	itemRun: ItemRun,
-	run: Run,
-): ItemScope {
-	const { index } = itemRun;
-	return {
-		context,
-		index,
-		connection,
-		options: readOptions(context, index),
-		parameter: (name) => context.getNodeParameter(name, index, undefined, { extractValue: true }),
-		client: (bounds) => ({
-			...createClient(connection, bounds, {
-				optionNames: connection.optionNames,
-				signal: itemRun.stopped,
-				cancel: itemRun.canceled,
-				onRetry: ({ reason, waitMs, attempt }) =>
-					context.logger.debug(
-						`Item ${index}: ${reason}; sending again ${tellWait(waitMs)} (retry ${attempt})`,
-					),
-			}),
-			slot: connection.slot,
-		}),
-		work: run.workOf(itemRun),
-		hint: (what, message) => run.hint(what, message),
-		beginStream: () => run.relay?.begin(index),
+/** What ends a run before all its items are done. */
+class EarlyEnd {
+	private failed?: Failure;
+	private readonly active = new Set<{ stop: () => void; cancel: () => void }>();
+	private readonly executionCancel?: AbortSignal;
+
+	constructor(context: IExecuteFunctions) {
+		this.executionCancel = context.getExecutionCancelSignal();
+		this.executionCancel?.addEventListener('abort', this.cancel, { once: true });
+	}
+
+	/** Whether no new item starts. */
+	get hasCome(): boolean {
+		return this.failed !== undefined || this.isCanceled;
+	}
+
+	get failure(): Failure | undefined {
+		if (this.failed || !this.isCanceled) return this.failed;
+		return { error: new CanceledError() };
+	}
+
+	private get isCanceled(): boolean {
+		return this.executionCancel?.aborted === true;
+	}
+
+	/**
+	 * Signals for one item. Each item has signals of its own, since a shared one would collect a
+	 * listener for every wait.
+	 */
+	watch() {
+		const stopping = new AbortController();
+		const canceling = new AbortController();
+		const item = { stop: () => stopping.abort(), cancel: () => canceling.abort() };
+		this.active.add(item);
+		const forget = () => void this.active.delete(item);
+		return { stopped: stopping.signal, canceled: canceling.signal, forget };
+	}
+
+	/** Ends the waits of all items. */
+	fail(failure: Failure) {
+		this.failed = failure;
+		this.stop();
+	}
+
+	close() {
+		this.executionCancel?.removeEventListener('abort', this.cancel);
+	}
+
+	private readonly stop = () => this.active.forEach(({ stop }) => stop());
+
+	private readonly cancel = () => {
+		this.stop();
+		this.active.forEach(({ cancel }) => cancel());
 	};
 }

@@ -14,12 +14,14 @@ export class StreamRelay {
 
 	constructor(private readonly context: Pick<IExecuteFunctions, 'sendChunk'>) {}
 
-	/** Opens an item's turn. */
-	begin(index: number): (piece: string) => void {
-		this.begun.add(index);
-		this.say(index, { type: 'begin' });
-		return (piece) => {
-			if (piece !== '') this.say(index, { type: 'item', content: piece });
+	/** What opens an item's turn, and returns what passes its text on. */
+	opener(index: number): () => (piece: string) => void {
+		return () => {
+			this.begun.add(index);
+			this.say(index, { type: 'begin' });
+			return (piece) => {
+				if (piece !== '') this.say(index, { type: 'item', content: piece });
+			};
 		};
 	}
 

@@ -5,9 +5,9 @@ import type {
 	NodeApiError,
 	NodeOperationError,
 } from 'n8n-workflow';
-import { shorten } from '../../api/errors/shorten';
-import { isFalse } from '../fields/parameters';
-import { onOneLine } from '../errors';
+import { shorten } from '../api/errors/shorten';
+import { isFalse } from './fields/parameters';
+import { onOneLine } from './errors';
 
 /**
  * Whether the node runs as a tool of an agent. n8n adds "Tool" to the name of a node's type, whether

@@ -67,7 +67,7 @@ export class ResumeStore {
 
 	/** The tasks of this run of the node that are not handed on, of earlier tries as well. */
 	tasks(): TaskRecord[] {
-		return this.tasksOf(() => true);
+		return this.findTasks(() => true);
 	}
 
 	/** Drops a task that ended without an image: the next try has to submit it anew. */
@@ -88,7 +88,7 @@ export class ResumeStore {
 
 	/** Tasks of this run that no request of this try asked for: an earlier one had another request. */
 	unclaimed(): TaskRecord[] {
-		return this.tasksOf((key) => !this.touched.has(key));
+		return this.findTasks((key) => !this.touched.has(key));
 	}
 
 	/** Drops what this run of the node kept: it is in the node's output. */
@@ -96,7 +96,7 @@ export class ResumeStore {
 		this.remove((key) => this.touched.has(key) || this.isOfRun(key));
 	}
 
-	private tasksOf(isWanted: (key: string) => boolean): TaskRecord[] {
+	private findTasks(isWanted: (key: string) => boolean): TaskRecord[] {
 		return Object.entries(this.entries).flatMap(([key, entry]) =>
 			this.isOfRun(key) && isWanted(key) && entry.kind === 'task'
 				? [{ itemIndex: entry.itemIndex, taskId: entry.taskId }]
