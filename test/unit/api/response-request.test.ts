@@ -107,6 +107,15 @@ describe('a response', () => {
 		expect(error.details.advice).toContain('may have been charged');
 		expect([error.details.type, error.details.code]).toEqual([said?.type, said ? 'C' : undefined]);
 	});
+
+	test.each<[string, object]>([
+		['as a text', { error: 'too long' }],
+		['as a detail', { error: { detail: 'too long' } }],
+		['in the details of its status', { status_details: { error: { message: 'too long' } } }],
+	])('that failed tells the reason that stands %s', async (_, said) => {
+		const { error } = await fail([reply(200, { ...OK, status: 'failed', ...said })], creating);
+		expect(error.message).toBe('The model’s response failed: too long');
+	});
 });
 
 const read = (value: unknown) =>

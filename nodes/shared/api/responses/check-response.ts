@@ -1,5 +1,6 @@
 import { describeError } from '../errors/describe';
 import { InvalidResponseError } from '../errors/errors';
+import { readErrorFields } from '../errors/gateway-error';
 import { pickIds, type ReplyIds } from '../errors/reply-ids';
 import { quoteMessage, sanitizeField } from '../errors/sanitize';
 import { asRecord } from '../http/json';
@@ -50,10 +51,10 @@ function failedResponse(
 	response: ModelResponse,
 	ids: ReplyIds,
 ): InvalidResponseError {
-	const error = asRecord(response.error);
+	const said = readErrorFields(response.error ?? asRecord(response.status_details).error);
 	const text = (value: unknown) => sanitizeField(client.redact, value);
-	const code = text(error.code);
-	const message = quoteMessage(client.redact, error.message) ?? 'the gateway gave no reason';
+	const code = text(said.code);
+	const message = quoteMessage(client.redact, said.message) ?? 'the gateway gave no reason';
 	const title =
 		response.status === 'failed'
 			? 'The model’s response failed'
@@ -63,7 +64,7 @@ function failedResponse(
 			'The request was executed and may have been charged. Fix what the reason names before you send it again.',
 		retryable: false,
 		charged: true,
-		type: text(error.type),
+		type: text(said.type),
 		code,
 		...ids,
 		partialText: getPartialText(response) || undefined,
