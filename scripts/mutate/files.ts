@@ -72,7 +72,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/n8n/runner/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],
 	'nodes/shared/n8n/runner/run': [
 		'nodes/{items,image.resume,agent-tool,errors,image.waiting,image.generate}',
-		'nodes/{image.refused,response.item,response.stream,refused-input}',
+		'nodes/{response.item,response.stream,refused-input}',
 	],
 	'nodes/shared/n8n/errors': ['unit/n8n/error-of-a-run', 'nodes/{errors,items}'],
 	'nodes/shared/n8n/http/transport-fault': ['nodes/never-reached', 'faults/{network,origins}'],

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { IDataObject } from 'n8n-workflow';
-import { drawImage, startGateway, type Fault } from '../../gateway';
+import { drawImage, type Fault } from '../../gateway';
 import { readBinary, storeBinaryInMemory } from '../../scripts/engine/index';
 import { generateImage, getTask, reply, shown, useDisk, useHarness } from './arrange';
 import { checkingTasks, expectPictures } from './image.arrange';
@@ -70,25 +70,6 @@ describe('A download', () => {
 		expect(harness.seconds()).toBe(6 + 11 + 2 + 4 + 25 + 8);
 		await expectPictures(items, ['A boat']);
 		expect(await stored()).toHaveLength(1);
-	});
-
-	test('follows a redirect to another host, without key and cookie, and goes by the bytes there', async () => {
-		const other = await startGateway({ time: harness.time.gateway });
-		try {
-			other.settings.intercept = () =>
-				reply(200, PICTURE, { 'Content-Type': 'application/octet-stream' });
-			const Location = `${other.origin}/moved.png?x=1`;
-			storageAnswers(reply(302, '', { Location, 'Set-Cookie': 'session=1; Path=/' }));
-			const { items } = await harness.image(generateImage({ options: { fileName: 'boat.webp' } }));
-			const data = { mimeType: 'image/png', fileName: 'boat.png' };
-			expect(items[0]?.binary).toMatchObject({ data });
-			expect(other.requests).toMatchObject([{ path: '/moved.png?x=1' }]);
-			const { authorization, cookie } = other.requests[0]!.headers;
-			expect([authorization, cookie]).toEqual([undefined, undefined]);
-			await expectPictures(items, ['A boat']);
-		} finally {
-			await other.close();
-		}
 	});
 
 	test('takes an address that is relative to the gateway, and sends no key there', async () => {

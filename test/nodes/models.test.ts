@@ -167,14 +167,6 @@ describe('The model list', () => {
 describe('A model list that cannot be opened says why', () => {
 	const LIMITED = /^((?!option).)*raise the limit((?!option).)*$/is;
 	test.each<[string, Partial<Access>, Fault | undefined, RegExp, RegExp, requests: number]>([
-		[
-			'where the key is wrong',
-			{ apiKey: 'mak-wrong-key-0000' },
-			undefined,
-			/^The gateway did not accept the API key \(HTTP 401, invalid_api_key\)/,
-			/Fix the credential/,
-			1,
-		],
 		['where the key is missing', { apiKey: ' ' }, undefined, /^API Key is empty$/, /Copy/, 0],
 		[
 			'where the gateway asks for a longer wait than people in front of a list have',
@@ -191,14 +183,6 @@ describe('A model list that cannot be opened says why', () => {
 			/^The gateway’s rate limit is reached \(HTTP 429, rate_limit_exceeded\)/,
 			LIMITED,
 			2,
-		],
-		[
-			'where the answer is none',
-			{},
-			reply(200, { models: [] }),
-			/field "data": Required$/,
-			/\.$/,
-			1,
 		],
 	])('%s', async (_name, access, fault, message, advice, requests) => {
 		if (fault) harness.answer(fault);

@@ -55,16 +55,6 @@ describe('The item of a response', () => {
 		expect(parsed).toEqual(JSON.parse(text as string));
 	});
 
-	test('has the calls of tools', async () => {
-		const parameters = { type: 'object', properties: { city: { type: 'string' } } };
-		const tools = JSON.stringify([{ type: 'function', name: 'get_weather', parameters }]);
-		const given = createResponse({ prompt: 'get weather of Oslo', options: { tools } });
-		expect((await harness.text(given)).items[0]?.json).toMatchObject({
-			text: '',
-			tool_calls: [{ name: 'get_weather', arguments: { city: 'get weather of Oslo' } }],
-		});
-	});
-
 	test('that was cut off says why, and the node points it out to the user', async () => {
 		const given = { prompt: '={{ $json.say }}', options: { maxOutputTokens: 3 } };
 		const { items, hints } = await harness.text(createResponse(given), {
