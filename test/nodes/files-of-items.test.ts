@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
+import { PNG } from 'pngjs';
 import { drawImage, type FormRecord } from '../../gateway';
 import {
 	prepareNode,
@@ -20,7 +21,9 @@ import {
 const harness = useHarness();
 
 const picture = (prompt: string) => {
-	const png = drawImage({ prompt, index: 0, width: 24, height: 16 });
+	const drawn = drawImage({ prompt, index: 0, width: 24, height: 16 });
+	// With an alpha channel, as a mask needs it.
+	const png = PNG.sync.write(PNG.sync.read(drawn), { colorType: 6 });
 	return { png, url: `data:image/png;base64,${png.toString('base64')}` };
 };
 const [boat, tree] = [picture('boat'), picture('tree')];

@@ -147,7 +147,12 @@ describe('Under Continue', () => {
 			/^Temperature is not a number$/,
 			/^Enter a number/,
 		],
-		['an expression that fails', { prompt: '={{ $json.n === 1 ? $json.a.b.c : "x" }}' }, /./, /^/],
+		[
+			'an expression that fails',
+			{ prompt: '={{ $json.n === 1 ? $("Nowhere").item.json.a : "x" }}' },
+			/^Referenced node doesn't exist$/,
+			/^$/,
+		],
 	])('%s is the error of its item', async (_name, given, message, advice) => {
 		const run = await harness.text(createResponse(given), {
 			items: numbered(3),
@@ -271,7 +276,7 @@ describe('After a failure that ends the node', () => {
 	test('an expression that failed names its item, and the task whose picture was fetched already', async () => {
 		const run = await harness.imageError(
 			generateImage({
-				prompt: '={{ $json.n === 1 ? $json.a.b.c : "good" }}',
+				prompt: '={{ $json.n === 1 ? $("Nowhere").item.json.a : "good" }}',
 				options: { concurrency: 1 },
 			}),
 			{ items: numbered(2) },
