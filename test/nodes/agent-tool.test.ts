@@ -1,9 +1,17 @@
 import { createRequire } from 'node:module';
+import type { DynamicStructuredTool } from '@langchain/core/tools';
 import { SupplyDataContext } from 'n8n-core';
-import type { IDataObject, INode, INodeType } from 'n8n-workflow';
+import {
+	NodeHelpers,
+	type IDataObject,
+	type INode,
+	type INodeParameters,
+	type INodeType,
+} from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { prepareNode } from '../../scripts/engine/index';
 import {
+	byId,
 	createResponse,
 	generateImage,
 	getModels,
@@ -14,34 +22,56 @@ import {
 
 const harness = useHarness();
 
-const { makeHandleToolInvocation } = createRequire(require.resolve('n8n-core'))(
-	`${require.resolve('n8n-core').replace(/index\.js$/, '')}execution-engine/node-execution-context/utils/get-input-connection-data.js`,
-) as {
+const fromCore = createRequire(require.resolve('n8n-core'));
+const utils = './execution-engine/node-execution-context/utils';
+type Handler = (args: IDataObject) => Promise<string>;
+const { createNodeAsTool } = fromCore(`${utils}/create-node-as-tool.js`) as {
+	createNodeAsTool: (options: {
+		node: INode;
+		nodeType: INodeType;
+		handleToolInvocation: Handler;
+	}) => { response: DynamicStructuredTool };
+};
+const { makeHandleToolInvocation } = fromCore(`${utils}/get-input-connection-data.js`) as {
 	makeHandleToolInvocation: (
 		contextFactory: (runIndex: number) => SupplyDataContext,
 		node: INode,
 		nodeType: INodeType,
 		runExecutionData: unknown,
-	) => (args: IDataObject) => Promise<string>;
+	) => Handler;
 };
 
-/** Calls a node as n8n does for an agent; what the agent reads. */
-async function call(
-	nodeType: INodeType,
+const text = () => textNode(harness.time);
+const image = () => imageNode(harness.time);
+
+/** A node as n8n gives it to an agent. */
+function toTool({ description, ...node }: INodeType): INodeType {
+	const { usableAsTool, ...rest } = description;
+	expect(usableAsTool).toBe(true);
+	const names = { name: `${rest.name}Tool`, displayName: `${rest.displayName} Tool` };
+	return { ...node, description: { ...rest, ...names, inputs: [], outputs: ['ai_tool'] } };
+}
+
+/** The tool that n8n hands to an agent, made of a node with these parameters; how the agent calls it. */
+function tool(
+	node: INodeType,
 	parameters: IDataObject,
-	more: { onError?: INode['onError'] } = {},
+	options: { streaming?: boolean; onError?: INode['onError'] } = {},
 ) {
-	const { workflow, node, additionalData, runExecutionData } = prepareNode({
+	const nodeType = toTool(node);
+	const prepared = prepareNode({
 		node: nodeType,
-		parameters: parameters as INode['parameters'],
+		parameters: parameters as INodeParameters,
 		credentials: { modelAccessApi: { ...harness.access } },
 		credentialTypes: [new ModelAccessApi()],
-		...more,
+		mode: 'chat',
+		...options,
 	});
+	const { workflow, node: placed, additionalData, runExecutionData, record } = prepared;
 	const context = (runIndex: number) =>
 		new SupplyDataContext(
 			workflow,
-			node,
+			placed,
 			additionalData,
 			'chat',
 			runExecutionData,
@@ -49,15 +79,70 @@ async function call(
 			[],
 			{},
 			'ai_tool',
-			{ node, data: { main: [] }, source: null },
+			{ node: placed, data: { main: [] }, source: null },
 			[],
 		);
-	const handle = makeHandleToolInvocation(context, node, nodeType, runExecutionData);
-	return await harness.time.drive(handle({}));
+	const handler = makeHandleToolInvocation(context, placed, nodeType, runExecutionData);
+	const { response } = createNodeAsTool({ node: placed, nodeType, handleToolInvocation: handler });
+	const call = async (args: IDataObject = {}) =>
+		await harness.time.drive(response.func(args as never) as Promise<string>);
+	return { record, response, call };
 }
 
-const text = () => textNode(harness.time);
-const image = () => imageNode(harness.time);
+/** The items that a call returns. */
+const itemsOf = async (node: INodeType, parameters: IDataObject, options = {}) =>
+	JSON.parse(await tool(node, parameters, options).call()) as [IDataObject];
+
+describe('What a tool says of itself', () => {
+	const OPERATIONS: Array<[string, () => INodeType, INodeParameters, RegExp]> = [
+		['Image → Generate', image, {}, /^Generates an image .*image_url.*task_id/],
+		['Image → Edit', image, { operation: 'edit' }, /^Edits images .*image_url/],
+		['Task → Get', image, { resource: 'task' }, /^Looks .* once.*status/],
+		['Task → Wait', image, { resource: 'task', operation: 'wait' }, /^Waits until .*image_url/],
+		['Response → Create', text, {}, /^Asks an AI model .*text/],
+		['Model → Get Many', text, { resource: 'model' }, /^Lists the AI models .*\(id\)/],
+	];
+	const settingsOf = ({ description }: INodeType, given: INodeParameters, withDefaults = true) =>
+		NodeHelpers.getNodeParameters(
+			description.properties,
+			given,
+			withDefaults,
+			false,
+			null,
+			description,
+		)!;
+
+	test.each(OPERATIONS)(
+		'%s tells an agent what it does and gives back, by a field that the canvas does not have',
+		(_name, node, given, says) => {
+			expect(tool(node(), given).response.description).toMatch(says);
+			const shown = (nodeType: INodeType) =>
+				nodeType.description.properties.filter(
+					(field) =>
+						field.name === 'toolDescription' &&
+						NodeHelpers.displayParameter(
+							settingsOf(nodeType, given),
+							field,
+							null,
+							nodeType.description,
+						),
+				);
+			expect([shown(toTool(node())).length, shown(node())]).toEqual([1, []]);
+		},
+	);
+
+	test('another operation brings its own description, unless the user has written one', () => {
+		const nodeType = toTool(image());
+		/** As the editor does: what equals a default goes, and comes back with the new choice. */
+		const changed = (before: INodeParameters, change: INodeParameters) => {
+			const own = settingsOf(nodeType, settingsOf(nodeType, before), false);
+			return settingsOf(nodeType, { ...own, ...change }).toolDescription;
+		};
+		expect(changed({}, { operation: 'edit' })).toMatch(/^Edits images/);
+		expect(changed({ toolDescription: 'Draws' }, { operation: 'edit' })).toBe('Draws');
+		expect(tool(image(), { toolDescription: 'Draws' }).response.description).toBe('Draws');
+	});
+});
 
 test.each<[string, () => INodeType, () => IDataObject, string[]]>([
 	['an answer', text, createResponse, ['text']],
@@ -71,7 +156,7 @@ test.each<[string, () => INodeType, () => IDataObject, string[]]>([
 	[
 		'an image',
 		image,
-		() => generateImage(),
+		() => generateImage({ options: { downloadImages: true } }),
 		['expires_at', 'image_url', 'prompt', 'status', 'task_id'],
 	],
 	[
@@ -80,26 +165,60 @@ test.each<[string, () => INodeType, () => IDataObject, string[]]>([
 		() => generateImage({ waitForCompletion: false }),
 		['expires_at', 'status', 'task_id'],
 	],
-])('as a tool a node hands the agent few fields of %s', async (_name, node, parameters, fields) => {
-	const [item] = JSON.parse(await call(node(), parameters())) as IDataObject[];
-	const known = Object.keys(item ?? {}).sort();
+])('a tool hands the agent few fields of %s, and no file', async (...row) => {
+	const [, node, parameters, fields] = row;
+	const [item] = await itemsOf(node(), parameters());
+	const known = Object.keys(item).sort();
 	expect(known.filter((name) => name !== 'prompt' || fields.includes(name))).toEqual(fields);
-});
-
-test('an agent cannot take files: the node downloads none, whatever its options say', async () => {
-	const item = await call(image(), generateImage({ options: { downloadImages: true } }));
-	expect(JSON.parse(item)).toMatchObject([{ status: 'completed' }]);
 	expect(harness.gateway.storageRequests).toEqual([]);
 });
 
 test('raw data stay whole', async () => {
-	const answer = await call(text(), createResponse({ simplify: false }));
-	expect(JSON.parse(answer)).toMatchObject([{ object: 'response', output: [{}] }]);
+	const [item] = await itemsOf(text(), createResponse({ simplify: false }));
+	expect(item).toMatchObject({ object: 'response', output: [{}] });
+});
+
+describe('What the agent fills in', () => {
+	test('is described to it, and sent; the answer goes to the agent, not to the workflow’s caller', async () => {
+		const parameters = createResponse({
+			prompt: "={{ $fromAI('prompt', 'What to ask the model', 'string') }}",
+			instructions: "={{ $fromAI('instructions', 'How to answer', 'string', '') }}",
+			options: {
+				maxOutputTokens: "={{ $fromAI('max_tokens', 'Longest answer', 'number', 100) }}",
+			},
+		});
+		const { call, record, response } = tool(text(), parameters, { streaming: true });
+		type Field = { description?: string; safeParse(value: unknown): { success: boolean } };
+		const { shape } = response.schema as unknown as { shape: Record<string, Field> };
+		expect(Object.keys(shape).sort()).toEqual(['instructions', 'max_tokens', 'prompt']);
+		expect(shape.prompt?.description).toBe('What to ask the model');
+		expect(shape.max_tokens?.safeParse('many').success).toBe(false);
+
+		const answer = await call({ prompt: 'Boats?', instructions: 'Short', max_tokens: 50 });
+		expect(harness.bodies()).toEqual([
+			{ model: 'aurora-text-1', input: 'Boats?', instructions: 'Short', max_output_tokens: 50 },
+		]);
+		expect(JSON.parse(answer)).toEqual([{ text: 'You said: Boats?\nI keep to: Short' }]);
+		expect(record.chunks).toEqual([]);
+	});
+
+	const row = { role: 'user', type: 'text', text: "={{ $fromAI('prompt', 'The question') }}" };
+	const inputJson = "={{ $fromAI('input', 'Items', 'json') }}";
+	test.each<[string, IDataObject]>([
+		['messages', { inputType: 'messages', messages: { message: [row] } }],
+		['JSON', { inputType: 'json', inputJson }],
+	])('may be %s and the model', async (_name, given) => {
+		const model = byId("={{ $fromAI('model', 'ID of the model', 'string') }}");
+		const input = [{ role: 'user', content: 'Boats?' }];
+		const { call } = tool(text(), createResponse({ ...given, model }));
+		await call({ prompt: 'Boats?', input, model: 'aurora-omni-1' });
+		expect(harness.bodies()).toEqual([{ model: 'aurora-omni-1', input }]);
+	});
 });
 
 test('a failure is one text for the agent: what happened, what to do, and the task ID', async () => {
 	harness.gateway.settings.failTask = () => ({ httpStatus: 502, message: 'Not stored' });
-	const failing = call(image(), generateImage());
+	const failing = tool(image(), generateImage()).call();
 	await expect(failing).rejects.toThrow(/^[^\n]*502[^\n]*\. [^\n]+ Task ID: imgtask_\w+\./);
 	const error: Error = (await failing.catch((thrown: Error) => thrown)) as Error;
 	expect(error.message).not.toContain('Details:');
@@ -107,9 +226,9 @@ test('a failure is one text for the agent: what happened, what to do, and the ta
 });
 
 test('a failure is the same text under Continue', async () => {
-	const prompt = '[[status:403]]';
-	const more = { onError: 'continueRegularOutput' } as const;
-	const [item] = JSON.parse(await call(text(), createResponse({ prompt }), more)) as IDataObject[];
-	expect(Object.keys(item ?? {})).toEqual(['error']);
-	expect(item?.error).toMatch(/HTTP 403.*\. .* Request ID: \S+\.$/);
+	const onError = 'continueRegularOutput';
+	const [item] = await itemsOf(text(), createResponse({ prompt: '[[status:403]]' }), { onError });
+	expect(item).toEqual({
+		error: expect.stringMatching(/HTTP 403.*\. .* Request ID: \S+\.$/) as string,
+	});
 });

@@ -79,7 +79,6 @@ describe('A built-in tool of Response → Create', () => {
 
 describe('The chat model', () => {
 	const harness = useChat();
-	const SCHEMA = { type: 'object', properties: { a: { type: 'string' } } };
 
 	test.each(ROWS)('sends beside the agent’s tools %s', async (_name, builtInTools, tools) => {
 		const { model } = await harness.supply({ builtInTools });
@@ -88,34 +87,6 @@ describe('The chat model', () => {
 		expect(harness.bodies()[0]?.tools).toEqual([
 			expect.objectContaining({ name: 'note' }),
 			...tools,
-		]);
-	});
-
-	test('sends the options that n8n’s own model has', async () => {
-		const format = { type: 'json_schema', name: 'a', schema: JSON.stringify(SCHEMA), strict: true };
-		const options = {
-			responseFormat: { format },
-			verbosity: 'low',
-			promptCacheKey: 'k',
-			reasoningSummary: 'auto',
-			reasoningEffort: 'xhigh',
-			include: 'a, b',
-			metadata: '{"a":"b"}',
-			safetyIdentifier: 's',
-		};
-		const { model } = await harness.supply({ options });
-		await harness.drive(model.invoke('Hi'));
-		expect(harness.bodies()).toEqual([
-			{
-				model: 'aurora-text-1',
-				input: [{ role: 'user', content: 'Hi' }],
-				text: { format: { ...format, schema: SCHEMA }, verbosity: 'low' },
-				prompt_cache_key: 'k',
-				reasoning: { effort: 'xhigh', summary: 'auto' },
-				include: ['a', 'b'],
-				metadata: { a: 'b' },
-				safety_identifier: 's',
-			},
 		]);
 	});
 });

@@ -78,15 +78,6 @@ test('an agent talks for three turns, one with two calls at once, and remembers'
 	}
 });
 
-test('an agent goes on for several rounds of calls in one turn', async () => {
-	const { say } = await startAgent();
-	const { text } = await say(
-		'[[call:calculator {"input":"6*7"}]] [[then:calculator {"input":"42+1"}]] [[then:weather {"city":"Oslo"}]]',
-	);
-	expect(text).toBe('calculator says: 42\ncalculator says: 43\nweather says: Rain in Oslo');
-	expect(harness.posts()).toBe(4);
-});
-
 test('an agent whose model fails says what the model’s node says', async () => {
 	const { say } = await startAgent();
 	await expect(say('Hi [[status:502]]')).rejects.toMatchObject({

@@ -138,14 +138,7 @@ test.each<[string, RegExp, IDataObject, access?: object]>([
 		/^The expression in Model gave nothing$/,
 		{ model: { __rl: true, mode: 'id', value: '={{ $json.model }}' } },
 	],
-	[
-		'an expression of blanks',
-		/^The expression in Model gave nothing$/,
-		{ model: { __rl: true, mode: 'id', value: '={{ "  " }}' } },
-	],
-	['a word', /^Temperature is not a number$/, { options: { temperature: 'hot' } }],
 	['no time', /^Timeout is 0$/, { options: { timeout: 0 } }],
-	['a fraction', /^Max Retries is not a whole number$/, { options: { maxRetries: 1.5 } }],
 	['half a JSON', /^Extra Body is not valid JSON: .+/, { options: { extraBody: '{' } }],
 	['half an address', /Base URL/, {}, { baseUrl: 'https://' }],
 ])('no model is supplied by %s: %s', async (...row) => {

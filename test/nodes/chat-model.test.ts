@@ -46,12 +46,22 @@ describe('a request', () => {
 	});
 
 	test('carries each option, and the extra body over them, whose tools are added', async () => {
+		const schema = { type: 'object', properties: { a: { type: 'string' } } };
+		const sentFormat = { type: 'json_schema', name: 'a', schema, strict: true };
+		const format = { ...sentFormat, schema: JSON.stringify(schema) };
 		const extraBody = '{"user":"42","max_output_tokens":98,"tools":[{"type":"web_search"}]}';
 		const rows: Array<[option: string, value: unknown, sent?: object]> = [
 			['temperature', 0.5, { temperature: 0.5 }],
 			['maxOutputTokens', 99, { max_output_tokens: 98 }],
 			['topP', 0.9, { top_p: 0.9 }],
-			['reasoningEffort', 'low', { reasoning: { effort: 'low' } }],
+			['reasoningEffort', 'xhigh', { reasoning: { effort: 'xhigh', summary: 'auto' } }],
+			['reasoningSummary', 'auto'],
+			['responseFormat', { format }, { text: { format: sentFormat, verbosity: 'low' } }],
+			['verbosity', 'low'],
+			['promptCacheKey', 'k', { prompt_cache_key: 'k' }],
+			['include', 'a, b', { include: ['a', 'b'] }],
+			['metadata', '{"a":"b"}', { metadata: { a: 'b' } }],
+			['safetyIdentifier', 's', { safety_identifier: 's' }],
 			['store', false, { store: false }],
 			['serviceTier', 'flex', { service_tier: 'flex' }],
 			['extraBody', extraBody, { user: '42' }],
@@ -275,10 +285,6 @@ describe('a conversation', () => {
 			[
 				{ type: 'image_url', image_url: { url: image_url, detail: 'low' } },
 				{ type: 'input_image', image_url, detail: 'low' },
-			],
-			[
-				{ type: 'image', mimeType: 'image/png', data: png },
-				{ type: 'input_image', image_url },
 			],
 			[
 				{ type: 'file', source_type: 'base64', ...pdf },

@@ -73,7 +73,6 @@ describe('The credential’s test', () => {
 		[400, /refused.*Check the Base URL and the API key of the credential/],
 		[402, /^The balance is used up\. Top up/],
 		[403, /lacks this permission.*console/],
-		[405, /Check the Base URL of the credential: it ends in \/v1/],
 		[407, /proxy.*login.*administrator/],
 		[410, /Check the Base URL of the credential: it ends in \/v1/],
 		[426, /https/],

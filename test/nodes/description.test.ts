@@ -6,7 +6,6 @@ import {
 	type INodePropertyOptions,
 	type INodeType,
 } from 'n8n-workflow';
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { create } from '../../nodes/ModelAccess/actions/response/create.operation';
 import { ModelAccess } from '../../nodes/ModelAccess/ModelAccess.node';
@@ -205,11 +204,6 @@ describe.each(nodes)('the node %s', (name, node) => {
 		const broken = withInner(properties).filter(([, field]) => !holds(field));
 		expect(broken.map(([path]) => path)).toEqual([]);
 	});
-
-	test('names no field twice in one view', () => {
-		const views = properties.map((field) => JSON.stringify([field.name, field.displayOptions]));
-		expect(new Set(views).size).toBe(views.length);
-	});
 });
 
 test('the chat model has its options from Response → Create, with the same words', () => {
@@ -225,17 +219,4 @@ test('the chat model has its options from Response → Create, with the same wor
 		expect(shared.length).toBeGreaterThan(5);
 		expect(optionsOf(create.properties)).toEqual(expect.arrayContaining(shared));
 	}
-});
-
-test('the credential hides the key and shows what an address looks like', () => {
-	const { name, properties, test: check, documentationUrl } = new ModelAccessApi();
-	const field = { type: 'string', required: true, default: '' };
-	expect(name).toBe('modelAccessApi');
-	expect(properties).toMatchObject([
-		{ ...field, name: 'apiKey', typeOptions: { password: true } },
-		{ ...field, name: 'baseUrl', placeholder: 'https://api.example.com/v1' },
-		{ name: 'allowPrivateHttp', type: 'boolean', default: false },
-	]);
-	expect(check.request).toMatchObject({ url: '/models' });
-	expect(documentationUrl).toMatch(/^https:\/\//);
 });

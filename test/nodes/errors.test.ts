@@ -1,13 +1,13 @@
 import { rm, writeFile } from 'node:fs/promises';
 import type { IDataObject } from 'n8n-workflow';
-import { errorReply, type Fault } from '../../gateway';
+import { errorReply } from '../../gateway';
 import {
-	breakNetwork,
+	byId,
 	createResponse,
 	generateImage,
 	getTask,
-	NOWHERE,
 	numbered,
+	reply,
 	shown,
 	useDisk,
 	useHarness,
@@ -20,31 +20,6 @@ import { runChecked } from './image.arrange';
  */
 
 const harness = useHarness();
-
-test.each<[string, Fault, RegExp, sent: number, details: object]>([
-	['404', errorReply(404), /^The gateway has lost the image task/, 1, { http_status: 404 }],
-	['a lost connection', { kind: 'destroy' }, /^The connection to the gateway was lost/, 4, {}],
-])(
-	'a poll of Image → Generate that fails by %s names its task',
-	async (_name, fault, message, sent, details) => {
-		harness.gateway.settings.intercept = ({ route }) => (route === 'task' ? fault : undefined);
-		const error = shown(await harness.imageError(generateImage()));
-		const task_id = harness.gateway.tasks[0]?.id;
-		expect(harness.gateway.count({ route: 'task' })).toBe(sent);
-		expect(error).toMatchObject({
-			name: 'NodeApiError',
-			message: expect.stringMatching(message) as string,
-			description: expect.stringContaining(`Task ID: ${task_id}.`) as string,
-			context: { itemIndex: 0, details: { ...details, task_id, retryable: false } },
-		});
-	},
-);
-
-test('an error has its status where n8n looks for it, and the ID of its request', async () => {
-	const error = shown(await harness.textError(createResponse({ prompt: '[[status:403]] x' })));
-	expect(error).toMatchObject({ name: 'NodeApiError', httpCode: '403', messages: [] });
-	expect(error.description).toMatch(/balance.* Request ID: req_\w+\.$/);
-});
 
 test.each<[string, IDataObject, sent: number]>([
 	['a submission', generateImage({ options: { timeout: '={{ 0.15 }}' } }), 1],
@@ -80,16 +55,6 @@ describe('Sending again', () => {
 			),
 		]);
 		expect(harness.gateway.charges).toHaveLength(1);
-	});
-
-	test('is safe for a submission where no connection came about', async () => {
-		const fault = Object.assign(new Error('no'), { code: 'EHOSTUNREACH', syscall: 'connect' });
-		const network = breakNetwork(fault);
-		const access = { baseUrl: `https://${NOWHERE}/v1` };
-		const { error } = await harness.imageError(generateImage(), { access });
-		network.restore();
-		expect(error.message).toBe('The gateway cannot be reached (EHOSTUNREACH)');
-		expect(network.connections).toBe(4);
 	});
 });
 
@@ -140,6 +105,59 @@ describe('An answer that n8n cannot store', () => {
 			{ text: 'You said: A boat' },
 		]);
 	});
+});
+
+describe('What is told once a run', () => {
+	const CONTINUE = { onError: 'continueRegularOutput' } as const;
+
+	/** The errors of as many items under Continue. */
+	const errorsOf = async (count: number, given: IDataObject = {}) => {
+		const parameters = createResponse({ prompt: '=Number {{ $json.n }}', ...given });
+		const { items } = await harness.text(parameters, { items: numbered(count), ...CONTINUE });
+		return items.map(({ json }) => ({
+			message: json.error,
+			advice: (json.error_details as IDataObject).advice,
+		}));
+	};
+
+	test.each([1, 4])(
+		'is a key that is refused: with %i side by side no more requests carry it',
+		async (concurrency) => {
+			harness.answer(reply(401, { code: 'INVALID_API_KEY', message: 'Invalid API key' }));
+			const errors = await errorsOf(40, { options: { concurrency } });
+			expect(harness.gateway.requests.length).toBeLessThanOrEqual(concurrency);
+			const message =
+				'The gateway did not accept the API key (HTTP 401, INVALID_API_KEY): Invalid API key';
+			const advice = expect.stringMatching(/does not know this API key/) as string;
+			expect(errors).toEqual(Array(40).fill({ message, advice }));
+		},
+	);
+
+	test('is a model that is not known: the node looks at the list', async () => {
+		const errors = await errorsOf(3, { model: byId('aurora-text-9') });
+		expect(harness.gateway.count({ route: 'models' })).toBe(1);
+		for (const { advice } of errors) {
+			expect(advice).toMatch(
+				/^The key’s list has no model "aurora-text-9": it has .*"aurora-text-1"/,
+			);
+		}
+	});
+});
+
+test('each POST carries a UUID of its own, and the answer names it beside the gateway’s', async () => {
+	harness.gateway.settings.intercept = ({ stage, reply: answer, record }) => {
+		if (stage === 'before' && record.attempt === 1) return errorReply(503);
+		if (answer) answer.headers['X-Client-Request-ID'] = 'console-7';
+		return undefined;
+	};
+	const { items } = await harness.text(createResponse());
+	const ids = harness.gateway.requests.map(({ headers }) => headers['x-request-id']);
+	const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string;
+	expect(ids).toEqual([uuid, uuid]);
+	expect(new Set(ids).size).toBe(2);
+	const keys = Object.keys(items[0]!.json);
+	expect(keys.indexOf('client_request_id')).toBe(keys.indexOf('request_id') + 1);
+	expect(items[0]!.json).toMatchObject({ client_request_id: 'console-7' });
 });
 
 test.each<['textError' | 'imageError', string, string]>([

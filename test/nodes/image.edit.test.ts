@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { IBinaryData, IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { PNG } from 'pngjs';
 import { sizeOf, type FormRecord } from '../../gateway';
-import {
-	editImage,
-	file,
-	getTask,
-	reply,
-	sourceFiles,
-	sourceUrls,
-	useDisk,
-	useHarness,
-} from './arrange';
+import { prepareNode, storeBinaryOnDisk } from '../../scripts/engine/index';
+import { editImage, file, imageNode, reply, sourceFiles, sourceUrls, useHarness } from './arrange';
 import { checkingTasks, expectPictures } from './image.arrange';
 
 const harness = useHarness(checkingTasks);
@@ -26,11 +18,10 @@ function picture(...color: number[]): Buffer {
 const RED = picture(255, 0, 0, 255);
 const BLUE = picture(0, 0, 255, 255);
 const MASK = picture(0, 0, 0, 0);
-const OPAQUE = PNG.sync.write(PNG.sync.read(RED), { colorType: 2 });
+
 const JPEG = Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex');
 const WEBP = Buffer.from('RIFF\x10\0\0\0WEBPVP8 \0\0\0\0', 'latin1');
 const GIF = Buffer.from('GIF89a\x01\0\x01\0\0\0\0;', 'latin1');
-const TIFF = Buffer.from('II*\0rest of it');
 
 /** Parameters of Image → Edit, of files of the item. */
 const editFiles = (given: IDataObject = {}) => editImage({ ...sourceFiles('data'), ...given });
@@ -76,7 +67,8 @@ describe('The form of an edit', () => {
 			quality: 'high',
 			extraBody: '{ "meta": { "tags": ["a"] }, "prompt": "Rather this" }',
 		};
-		await harness.image(editFiles({ ...sourceFiles('b', 'a', 'c', 'd'), options }), {
+		const names = ['b', 'a', '={{ Object.keys($binary).slice(2, 4) }}'];
+		await harness.image(editFiles({ ...sourceFiles(...names), options }), {
 			items: [{ json: {}, binary }],
 		});
 		expect(sentFiles()).toEqual([
@@ -110,91 +102,33 @@ describe('The form of an edit', () => {
 test('an edit of addresses is JSON, and the node fetches nothing itself', async () => {
 	const dataUrl = `data:image/png;base64,${RED.toString('base64')}`;
 	const address = 'https://a.example/1.png?size=1,2';
+	const list = `={{ ["${dataUrl}", "${address}"] }}`;
 	const maskUrl = 'https://a.example/mask.png';
 	const options = { size: '40x20', maskUrl };
 	await harness.image(
-		editImage({ ...sourceUrls(address, dataUrl), waitForCompletion: false, options }),
+		editImage({ ...sourceUrls(address, list), waitForCompletion: false, options }),
 	);
 	const { headers, body } = edits()[0]!;
 	expect(headers['content-type']).toMatch(/^application\/json/);
 	expect(body).toEqual({
 		model: 'aurora-image-1',
 		prompt: 'More light',
-		images: [{ image_url: address }, { image_url: dataUrl }],
+		images: [{ image_url: address }, { image_url: dataUrl }, { image_url: address }],
 		mask: { image_url: maskUrl },
 		size: '40x20',
 	});
 	expect(harness.gateway.count()).toBe(1);
 });
 
-describe('The file of an edit, and its mask, may be', () => {
-	useDisk();
-
-	/** Puts a file into n8n's storage. */
-	async function store(bytes: Buffer, name: string): Promise<IBinaryData> {
-		const onError = 'continueRegularOutput';
-		const { context } = await harness.image(getTask('imgtask_1'), { onError });
-		return await context.helpers.prepareBinaryData(bytes, name, 'image/png');
-	}
-
-	test.each([
-		['separate', 'in memory', 'any of the item, by an expression', '={{ Object.keys($binary) }}'],
-		// In memory n8n leaves the bytes out of what an expression sees.
-		['separate', 'on disk', 'what an expression gives', '={{ $binary.photo }}'],
-		['combined', 'in memory', 'deep in the JSON', 'form.photo'],
-		['combined', 'on disk', 'deep in the JSON', 'form.photo'],
-		['combined', 'in memory', 'what an expression gives', '={{ $json.form.photo }}'],
-	] as const)('%s, %s: %s', async (binaryMode, place, _name, name) => {
-		const photo = place === 'on disk' ? await store(MASK, 'photo.png') : file(MASK, 'photo.png');
-		const inJson = { json: { form: { photo: { ...photo } } } };
-		await harness.image(
-			editFiles({ ...sourceFiles(name), options: { maskBinaryPropertyName: name } }),
-			{ items: [binaryMode === 'combined' ? inJson : { json: {}, binary: { photo } }], binaryMode },
-		);
-		expect(sentFiles()).toEqual([
-			['image', 'photo.png', 'image/png', hash(MASK)],
-			['mask', 'photo.png', 'image/png', hash(MASK)],
-		]);
-	});
-
-	test('larger than the 10 MB that the HTTP library takes without being asked', async () => {
-		const large = Buffer.concat([JPEG, Buffer.alloc(11 * 2 ** 20, 7)]);
-		const binary = { one: await store(large, 'one.jpg'), two: await store(JPEG, 'two.jpg') };
-		const given = { ...sourceFiles('one', 'two'), waitForCompletion: false };
-		await harness.image(editFiles(given), { items: [{ json: {}, binary }] });
-		expect(form().files.map(({ sha256 }) => sha256)).toEqual([hash(large), hash(JPEG)]);
-	});
-});
-
-test('an item whose files cannot be sent names field and fault, and only the others are sent', async () => {
-	const data = file(RED);
-	const rows: Array<[binary: Record<string, IBinaryData>, IDataObject, problem?: string]> = [
-		[
-			{ data },
-			{ names: ['data', 'b'] },
-			'Image 1: Input Binary Field "b" is not a binary field of the item',
-		],
-		[{ data: file(TIFF) }, {}, 'Image 1: Input Binary Field "data" is a file of type image/tiff'],
-		[{ data }, { mask: 'hole' }, 'Mask Binary Field "hole" is not a binary field of the item'],
-		[{ data, hole: file(JPEG) }, { mask: 'hole' }, 'Mask Binary Field "hole" is not a PNG'],
-		[
-			{ data, hole: file(OPAQUE) },
-			{ mask: 'hole' },
-			'Mask Binary Field "hole" is a PNG without transparency',
-		],
-		[{ data }, {}],
-	];
-	const parameters = editFiles({
-		...sourceFiles('={{ $json.names ?? "data" }}'),
-		waitForCompletion: false,
-		options: { maskBinaryPropertyName: '={{ $json.mask ?? "" }}' },
-	});
-	const { items } = await harness.image(parameters, {
-		items: rows.map(([binary, json]) => ({ json, binary })),
-		onError: 'continueRegularOutput',
-	});
-	expect(items.map(({ json }) => json.error)).toEqual(rows.map(([, , problem]) => problem));
-	expect(items.at(-1)?.json.status).toBe('processing');
-	expect(harness.gateway.count()).toBe(1);
-	expect(sentFiles()).toMatchObject([['image', 'file.png', 'image/png', hash(RED)]]);
+test('files on disk may be larger than the 10 MB that the HTTP library takes without being asked', async () => {
+	const storage = await storeBinaryOnDisk();
+	const { context } = prepareNode({ node: imageNode(harness.time), parameters: {} });
+	const store = async (bytes: Buffer, name: string) =>
+		await context.helpers.prepareBinaryData(bytes, name, 'image/jpeg');
+	const large = Buffer.concat([JPEG, Buffer.alloc(11 * 2 ** 20, 7)]);
+	const binary = { one: await store(large, 'one.jpg'), two: await store(JPEG, 'two.jpg') };
+	const given = { ...sourceFiles('one', 'two'), waitForCompletion: false };
+	await harness.image(editFiles(given), { items: [{ json: {}, binary }] });
+	expect(form().files.map(({ sha256 }) => sha256)).toEqual([hash(large), hash(JPEG)]);
+	await storage.remove();
 });

@@ -76,21 +76,6 @@ describe('What Image → Generate returns', () => {
 		]);
 	});
 
-	test('is an item for each of several pictures, each with a file and address of its own', async () => {
-		const { items } = await harness.image(generateImage({ options: { n: 3 } }));
-		const { id } = harness.gateway.tasks[0]!;
-		expect(items).toMatchObject(
-			[0, 1, 2].map((index) => ({
-				json: { image_index: index, image_count: 3 },
-				binary: { data: { fileName: `a-boat-${id.slice(-4)}-${index}.png` } },
-				pairedItem: { item: 0 },
-			})),
-		);
-		const files = await expectPictures(items, ['A boat', 'A boat', 'A boat']);
-		expect(new Set(files.map((bytes) => bytes.toString('base64'))).size).toBe(3);
-		expect(new Set(items.map(({ json }) => json.image_url)).size).toBe(3);
-	});
-
 	test('is the accepted task if Wait for Completion is off', async () => {
 		const run = await harness.image(generateImage({ waitForCompletion: false }));
 		const { id, createdAt } = harness.gateway.tasks[0]!;
@@ -123,19 +108,6 @@ describe('What Image → Generate returns', () => {
 			retry_after: 3,
 		};
 		expect(items).toEqual([{ json, pairedItem: { item: 0 } }]);
-	});
-
-	test('is the URL alone where Download Images is off', async () => {
-		const given = generateImage({ options: { n: 2, downloadImages: false } });
-		const { items } = await harness.image(given);
-		const image_url = (index: number) => expect.stringContaining(`/${index}.png?`) as string;
-		expect(items).toMatchObject(
-			[0, 1].map((n) => ({
-				json: { status: 'completed', image_index: n, image_url: image_url(n) },
-			})),
-		);
-		expect(items.filter(({ json, binary }) => binary ?? json.file)).toEqual([]);
-		expect(harness.gateway.storageRequests).toEqual([]);
 	});
 
 	test('follows expressions for each item, also for field and name of the file', async () => {

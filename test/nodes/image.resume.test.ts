@@ -1,27 +1,21 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { drawImage, type FormRecord } from '../../gateway';
-import { storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
+
 import {
 	canceledAfter,
 	editImage,
 	generateImage,
 	getTask,
-	type Harness,
 	itemsOf,
 	numbered,
 	type ShownError,
 	sourceFiles,
-	startHarness,
+	useHarness,
 	waitForTask,
 } from './arrange';
 import { expectPictures, runChecked, type Placed, type WorkflowOptions } from './image.arrange';
 
-let harness: Harness;
-beforeEach(async () => {
-	await storeBinaryInMemory();
-	harness = await startHarness();
-});
-afterEach(async () => await harness.close());
+const harness = useHarness();
 
 /** Parameters of Image → Generate, with a prompt for each item: `Picture 0`, `Picture 1`, … */
 const pictures = (given: IDataObject = {}) =>
@@ -104,6 +98,16 @@ describe('Retry On Fail', () => {
 		expect(ended.items('Draw').map(({ json }) => json.image_index)).toEqual([0, 1, 2]);
 	});
 
+	test('returns the task of the try before where the node does not wait', async () => {
+		refuse(1, 'generations', 'Picture 1');
+		const draw = pictures({ waitForCompletion: false, options: { concurrency: 1 } });
+		const ended = await run([tried(draw)], { items: numbered(2) });
+
+		expect(harness.gateway.tasks).toHaveLength(2);
+		const json = { task_id: harness.gateway.tasks[0]?.id, status: 'processing', retry_after: 3 };
+		expect(ended.items('Draw')[0]?.json).toMatchObject(json);
+	});
+
 	test('hints at the task of an earlier try whose request was another one', async () => {
 		refuse(1, 'task');
 		const ended = await run([tried(generateImage({ prompt: '=Picture {{ Math.random() }}' }))]);
@@ -132,14 +136,6 @@ describe('Retry On Fail', () => {
 		expect(JSON.stringify(kept(ended))).not.toMatch(/Picture/);
 	});
 
-	test('does not submit anew what was not done within Max Wait, but waits again', async () => {
-		harness.gateway.settings.taskSeconds = 25;
-		const ended = await run([tried(pictures({ options: { maxWait: 10 } }))]);
-
-		expect(submits()).toBe(1);
-		expect(ended.items('Draw')[0]?.json.status).toBe('completed');
-	});
-
 	test('submits a task that was refused anew, and only that', async () => {
 		let failures = 1;
 		harness.gateway.settings.failTask = ({ prompt }) =>
@@ -151,23 +147,6 @@ describe('Retry On Fail', () => {
 		);
 		const again = harness.gateway.tasks.findLast(({ request }) => request.prompt === 'Picture 1');
 		expect(ended.items('Draw')[1]?.json.task_id).toBe(again?.id);
-	});
-
-	test('takes up an edit of a file on disk', async () => {
-		const storage = await storeBinaryOnDisk();
-		try {
-			refuse(2, 'task', 'Add birds');
-			const ended = await run([
-				{ name: 'Make', parameters: generateImage({ prompt: 'A tree' }) },
-				tried(editImage({ ...sourceFiles('data'), prompt: 'Add birds' })),
-			]);
-
-			expect(harness.gateway.count({ route: 'task', status: 400 })).toBe(2);
-			expect(harness.gateway.count({ route: 'edits' })).toBe(1);
-			await expectPictures(ended.items('Draw'), ['Add birds']);
-		} finally {
-			await storage.remove();
-		}
 	});
 
 	test('of an edit tells items apart that differ in their file only', async () => {
@@ -308,6 +287,14 @@ test('Continue (using error output): pictures and failures leave linked to their
 	);
 	await expectPictures(ended.items('Draw', 0), prompts(0, 2, 4));
 	await expectPictures(ended.items('Fetch'), prompts(1, 3));
+});
+
+test('two items and two nodes with the same request each get a picture of their own', async () => {
+	const nodes = ['Draw', 'Again'].map((name) => ({ name, parameters: generateImage() }));
+	const ended = await run(nodes, { items: numbered(2), repeats: 4 });
+	const ids = nodes.flatMap(({ name }) => ended.items(name).map(({ json }) => json.task_id));
+	expect(new Set(ids).size).toBe(4);
+	expect(harness.gateway.tasks).toHaveLength(4);
 });
 
 describe('A node inside a loop', () => {

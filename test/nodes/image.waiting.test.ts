@@ -1,37 +1,25 @@
 import type { IDataObject } from 'n8n-workflow';
 import { errorReply, type Fault } from '../../gateway';
-import {
-	newRecord,
-	storeBinaryInMemory,
-	storeBinaryOnDisk,
-	type BinaryStorage,
-} from '../../scripts/engine/index';
+import { newRecord } from '../../scripts/engine/index';
 import {
 	canceledAfter,
 	generateImage,
 	getTask,
 	itemsOf,
 	shown,
-	startHarness,
 	submitted,
+	useDisk,
+	useHarness,
 	waitForTask,
-	type Harness,
 } from './arrange';
 import { checkingTasks, expectPictures } from './image.arrange';
 
 const START = Date.UTC(2026, 0, 1);
-let harness: Harness;
-beforeEach(async () => {
-	await storeBinaryInMemory();
-	harness = checkingTasks(await startHarness());
-});
-afterEach(async () => await harness.close());
+const harness = useHarness(checkingTasks);
 
 const polls = () => harness.gateway.requests.filter(({ route }) => route === 'task');
 
 const polledAt = () => polls().map(({ startedAt }) => (startedAt - START) / 1000);
-
-const seconds = () => (harness.time.now() - START) / 1000;
 
 /** An answer to a look: a `Retry-After`, none, a status of the task, or a fault. */
 type Look = { retryAfter?: string; status?: string } | Fault;
@@ -61,19 +49,12 @@ function looksFind(...looks: Look[]) {
 }
 
 describe('A task is looked at', () => {
-	const after = (retryAfter?: string): Look => ({ retryAfter });
+	const after = (retryAfter: string): Look => ({ retryAfter });
 
 	test.each<[string, IDataObject, Look[], number[]]>([
+		// How long each wait is, is in test/unit/api/task-poll.test.ts.
 		['when the 202 and each look ask for it', {}, [after('20'), after('4')], [3, 23, 27]],
-		['when an HTTP date says so', {}, [after(new Date(START + 30_000).toUTCString())], [3, 30]],
 		['at the poll interval', { pollInterval: '={{ "5" }}' }, [after('3'), after('9')], [5, 10, 19]],
-		['no sooner than asked', { pollInterval: 1 }, [after('3'), after('0')], [3, 6, 7]],
-		[
-			'less and less often if not told',
-			{},
-			Array<Look>(4).fill(after()),
-			[3, 6, 10.5, 17.25, 27.375],
-		],
 		[
 			'again after 503, 429 and a lost connection',
 			{},
@@ -86,14 +67,6 @@ describe('A task is looked at', () => {
 
 		expect(polledAt()).toEqual(expected);
 		await expectPictures(run.items, ['A boat']);
-	});
-
-	test('no more often than Max Retries says after a fault', async () => {
-		looksFind(errorReply(503), errorReply(503));
-		const run = await harness.imageError(generateImage({ options: { maxRetries: 1 } }));
-		expect(run.error.message).toMatch(/HTTP 503/);
-		expect(shown(run).httpCode).toBe('503');
-		expect(polledAt()).toEqual([3, 4]);
 	});
 });
 
@@ -120,7 +93,7 @@ describe('Max Wait', () => {
 
 		const { id, createdAt, expiresAt } = harness.gateway.tasks[0]!;
 		expect(polledAt()).toEqual(expected);
-		expect(seconds()).toBe(9);
+		expect(harness.seconds()).toBe(9);
 		expect(error.message).toBe('The image was not done within Max Wait');
 		expect(error.description).toContain(`Task ID: ${id}.`);
 		expect(error.description).toMatch(/Do not submit it again.*Task → Wait/);
@@ -138,29 +111,6 @@ describe('Max Wait', () => {
 			const run = await harness.image(waitForTask(id, { simplify, options }));
 			expect(run.items).toEqual([{ json, pairedItem: { item: 0 } }]);
 		}
-	});
-});
-
-test.each([
-	['Task → Wait', false],
-	['Image → Generate', true],
-])('a failed task is an error of %s that names it', async (_name, generates) => {
-	const prompt = 'A boat [[fail:400]]';
-	const parameters = generates
-		? generateImage({ prompt })
-		: waitForTask((await submitted(harness, { prompt })).id);
-	const error = shown(await harness.imageError(parameters));
-
-	const id = harness.gateway.tasks[0]?.id;
-	expect(error.message).toBe(
-		'The gateway refused the image task (HTTP 400): the image could not be made',
-	);
-	expect(error.description).toContain(`Task ID: ${id}.`);
-	expect(error.context.details).toMatchObject({
-		task_id: id,
-		http_status: 400,
-		type: 'image_generation_error',
-		retryable: false,
 	});
 });
 
@@ -188,7 +138,7 @@ test('Task → Wait waits for several tasks side by side, not for one that is do
 	const run = await harness.image(given, { items: itemsOf(...tasks.map((id) => ({ id }))) });
 
 	expect(run.items.map(({ json }) => json.task_id)).toEqual(tasks);
-	expect(run.items.map(({ binary }) => binary)).toEqual([undefined, undefined, undefined]);
+
 	expect(polledAt()).toEqual([10, 10, 10, 13, 13, 16, 19]);
 });
 
@@ -235,27 +185,25 @@ test('Task → Get looks once at each task: its pictures if it is done, else how
 		{ task_id: running.id, status: 'processing', retry_after: 3 },
 	]);
 	expect(run.items[3]?.json).not.toHaveProperty('retry_after');
-	expect(run.items[1]?.json).not.toHaveProperty('model');
-	expect(run.items[1]?.json).not.toHaveProperty('prompt');
+	for (const name of ['model', 'prompt']) expect(run.items[1]?.json).not.toHaveProperty(name);
 	await expectPictures(run.items.slice(1, 3), ['A tree', 'A tree'], 'file');
 	expect(polls().map(({ method, path, rawLength }) => [method, path, rawLength])).toEqual(
 		tasks.map((task) => ['GET', `/v1/images/tasks/${task.id}`, 0]),
 	);
-	expect(seconds()).toBe(6);
+	expect(harness.seconds()).toBe(6);
 });
 
-test('Task ID may be the poll_url or its address at this gateway, not at another one', async () => {
+// What else a Task ID may be is in test/unit/api/task-id.test.ts.
+test('Task ID may be an address of the task at this gateway, not at another one', async () => {
 	const { id } = await submitted(harness);
 	const path = `/v1/images/tasks/${id}`;
-	for (const typed of [path, `${harness.gateway.origin}${path}?x=1`]) {
-		expect((await harness.image(getTask(typed))).items[0]?.json.task_id).toBe(id);
-	}
-	const sent = harness.gateway.count();
+	const { items } = await harness.image(getTask(`${harness.gateway.origin}${path}?x=1`));
+	expect(items[0]?.json.task_id).toBe(id);
 	for (const parameters of [getTask, waitForTask]) {
 		const { error } = await harness.imageError(parameters(`https://other.example.com${path}`));
 		expect(error.message).toBe('Task ID is an address of another gateway');
 	}
-	expect(harness.gateway.count()).toBe(sent);
+	expect(harness.gateway.count()).toBe(2);
 });
 
 test('the editor hears of each change of state and the log of each look, neither of the prompt', async () => {
@@ -280,11 +228,7 @@ test('the editor hears of each change of state and the log of each look, neither
 });
 
 describe('A cancel', () => {
-	let storage: BinaryStorage;
-	beforeEach(async () => {
-		storage = await storeBinaryOnDisk();
-	});
-	afterEach(async () => await storage.remove());
+	const storage = useDisk();
 
 	const HANG: Fault = { kind: 'hang' };
 

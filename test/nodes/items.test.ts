@@ -1,28 +1,20 @@
 import type { IDataObject } from 'n8n-workflow';
 import { errorReply, imageBelongsTo } from '../../gateway';
-import { readBinary, storeBinaryInMemory } from '../../scripts/engine/index';
+import { readBinary } from '../../scripts/engine/index';
 import {
 	createResponse,
+	file,
 	generateImage,
 	getModels,
 	itemsOf,
 	numbered,
 	shown,
-	startHarness,
+	useHarness,
 	type ShownError,
-	type Harness,
 } from './arrange';
+import { runChecked } from './image.arrange';
 
-let harness: Harness;
-let start: number;
-beforeEach(async () => {
-	await storeBinaryInMemory();
-	harness = await startHarness();
-	start = harness.time.now();
-});
-afterEach(async () => await harness.close());
-
-const seconds = () => (harness.time.now() - start) / 1000;
+const harness = useHarness();
 
 /** The most requests that were being answered at once, each within a second. */
 function watchInFlight() {
@@ -76,6 +68,7 @@ describe('A batch', () => {
 
 	test('begins the next item as soon as one is done', async () => {
 		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt === '0' ? 12 : 3);
+		const start = harness.time.now();
 		await harness.image(
 			generateImage({ prompt: '={{ String($json.n) }}', options: { concurrency: 2 } }),
 			{ items: numbered(5) },
@@ -83,15 +76,7 @@ describe('A batch', () => {
 		expect(harness.gateway.tasks.map(({ createdAt }) => (createdAt - start) / 1000)).toEqual([
 			0, 0, 3, 6, 9,
 		]);
-		expect(seconds()).toBe(12);
-	});
-
-	test('leaves the other fields of its items behind, as other nodes of an API do', async () => {
-		const run = await harness.text(createResponse(), {
-			items: [{ json: { secret: 1 }, binary: { data: { data: 'eA==', mimeType: 'text/plain' } } }],
-		});
-		expect(run.items[0]?.json).not.toHaveProperty('secret');
-		expect(run.items[0]?.binary).toBeUndefined();
+		expect(harness.seconds()).toBe(12);
 	});
 });
 
@@ -106,30 +91,54 @@ describe('Under Continue', () => {
 		advice: expect.stringMatching(/balance/) as string,
 	};
 
-	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
-		'a failed item becomes an item with the error, and the others go on: %s',
-		async (onError) => {
-			const run = await harness.text(
-				createResponse({
-					prompt: '={{ $json.n === 2 ? "[[status:403]] x" : "Hello " + $json.n }}',
-				}),
-				{ items: numbered(4), onError },
-			);
+	/** A node of which item 1 fails, and items with a file each. */
+	const ask = createResponse({ prompt: '={{ $json.n === 1 ? "[[status:403]] x" : "Hello" }}' });
+	const items = [0, 1, 2].map((n) => ({
+		json: { n, customer: `C${n}` },
+		binary: { photo: file(`photo ${n}`, `photo-${n}.png`) },
+	}));
 
-			expect(run.outputs).toHaveLength(1);
-			expect(run.items.map(({ json }) => json.text ?? json.error)).toEqual([
-				'You said: Hello 0',
-				'You said: Hello 1',
-				error,
-				'You said: Hello 3',
-			]);
-			const failed = run.items[2]!;
-			expect(failed).toMatchObject({ json: { error, error_details }, pairedItem: { item: 2 } });
-			// By this field n8n tells which items go to the error output.
-			if (onError === 'continueRegularOutput') expect(failed).not.toHaveProperty('error');
-			else expect(failed.error).toMatchObject({ name: 'NodeApiError', httpCode: '403' });
-		},
-	);
+	test('a failed item becomes an item with the error alone, and the others go on', async () => {
+		const run = await harness.text(ask, { items, onError: 'continueRegularOutput' });
+
+		expect(run.outputs).toHaveLength(1);
+		expect(run.items).toMatchObject([0, 1, 2].map((item) => ({ pairedItem: { item } })));
+		const [done, failed, next] = run.items;
+		for (const { json, binary } of [done!, next!]) {
+			expect(json.text).toBe('You said: Hello');
+			// As other nodes of an API do, it leaves the rest of its input behind.
+			expect([json.customer, binary]).toEqual([undefined, undefined]);
+		}
+		expect(failed?.json).toEqual({ error, error_details });
+		expect([failed?.binary, failed?.error]).toEqual([undefined, undefined]);
+	});
+
+	test('an item on the error output keeps the fields and the files of its input item', async () => {
+		const onError = 'continueErrorOutput';
+		const type = 'n8n-nodes-model-access.modelAccess';
+		const node = { name: 'Ask', type, parameters: ask, onError } as const;
+		const ended = await runChecked(harness, [node], { items });
+		expect(ended.items('Ask', 0).map(({ json }) => json.text)).toEqual(
+			Array(2).fill('You said: Hello'),
+		);
+		expect(ended.items('Ask', 1)).toEqual([
+			expect.objectContaining({
+				json: { n: 1, customer: 'C1', error, error_details },
+				binary: { photo: expect.objectContaining({ fileName: 'photo-1.png' }) as object },
+			}),
+		]);
+		// By this field n8n tells which items go to the error output.
+		const { items: outputs } = await harness.text(ask, { items, onError });
+		expect(outputs[1]?.error).toMatchObject({ name: 'NodeApiError', httpCode: '403' });
+	});
+
+	test('what fails for all items keeps the files of each on the error output', async () => {
+		const access = { apiKey: 'two words' };
+		const run = await harness.text(ask, { items, onError: 'continueErrorOutput', access });
+		expect(run.items.map(({ binary }) => binary?.photo?.fileName)).toEqual(
+			[0, 1, 2].map((n) => `photo-${n}.png`),
+		);
+	});
 
 	test.each<[string, IDataObject, error: RegExp, advice: RegExp]>([
 		[
@@ -138,7 +147,12 @@ describe('Under Continue', () => {
 			/^Temperature is not a number$/,
 			/^Enter a number/,
 		],
-		['an expression that fails', { prompt: '={{ $json.n === 1 ? $json.a.b.c : "x" }}' }, /./, /^/],
+		[
+			'an expression that fails',
+			{ prompt: '={{ $json.n === 1 ? $("Nowhere").item.json.a : "x" }}' },
+			/^Referenced node doesn't exist$/,
+			/^$/,
+		],
 	])('%s is the error of its item', async (_name, given, message, advice) => {
 		const run = await harness.text(createResponse(given), {
 			items: numbered(3),
@@ -215,50 +229,33 @@ describe('After a failure that ends the node', () => {
 		expect(shown(run).context.details?.task_id).toBe(harness.gateway.tasks[1]?.id);
 	});
 
-	test('waits end, and the accepted tasks of the other items stand in the error', async () => {
-		const { error, own, others } = await failedPictures(4);
-
-		expect(seconds()).toBe(3);
-		const sent = harness.gateway.count();
-		await harness.time.advance(120_000);
-		expect(harness.gateway.count()).toBe(sent);
-
-		expect(others).toHaveLength(3);
-		expect(error.message).toMatch(/ – 3 image tasks of other items were accepted$/);
-		expect(error.description).toContain(`Task ID: ${own}.`);
-		// The waits that ended are no doubts.
-		expect(error.description).not.toContain('as well');
-		expect(error.context.itemIndex).toBe(3);
-	});
-
-	test('the accepted tasks stand in the description, one a line, in the order of the items', async () => {
+	test('waits end, and the accepted tasks stand in the description, one a line, in the order of the items', async () => {
 		// The later an item stands, the sooner its submit is answered.
 		harness.gateway.settings.intercept = ({ record, stage }) => {
 			const { prompt } = (record.body ?? {}) as { prompt?: string };
 			const n = Number(/good (\d)/.exec(prompt ?? '')?.[1] ?? NaN);
 			return stage === 'before' && n >= 0 ? { kind: 'delay', ms: 1000 - 100 * n } : undefined;
 		};
-		const { error, others } = await failedPictures(9, { options: { concurrency: 9 } });
+		const { error, own, others } = await failedPictures(9, { options: { concurrency: 9 } });
+
+		expect(harness.seconds()).toBe(3);
+		const sent = harness.gateway.count();
+		await harness.time.advance(120_000);
+		expect(harness.gateway.count()).toBe(sent);
 
 		const accepted = others.reverse();
-		expect(accepted).toHaveLength(8);
-		expect(error.message.split('\n')).toHaveLength(1);
-		expect(accepted.filter((id) => error.message.includes(id))).toEqual([]);
-		expect(error.description?.split('<br>\n').slice(1)).toEqual([
+		expect(error.message).toMatch(/^[^\n]+ – 8 image tasks of other items were accepted$/);
+		const [about, ...lines] = error.description?.split('<br>\n') ?? [];
+		expect(about).toContain(`Task ID: ${own}.`);
+		// The waits that ended are no doubts.
+		expect(lines).toEqual([
 			'Image tasks of other items were accepted and may be charged. Do not submit them again: fetch each with Task → Wait.',
 			...accepted.map((id, item) => `Item ${item}: ${id}`),
 		]);
-		expect(error.context.acceptedTasks).toEqual(
-			accepted.map((task_id, item) => ({ item, task_id })),
-		);
-	});
-
-	test('a task whose picture was fetched already is listed too: it is in no output', async () => {
-		const { error, others } = await failedPictures(2, { options: { concurrency: 1 } });
-
-		expect(error.message).toMatch(/ – 1 image task of another item was accepted$/);
-		expect(error.description).toContain(`Item 0: ${others[0]}`);
-		expect(error.context.acceptedTasks).toEqual([{ item: 0, task_id: others[0] }]);
+		expect(error.context).toMatchObject({
+			itemIndex: 8,
+			acceptedTasks: accepted.map((task_id, item) => ({ item, task_id })),
+		});
 	});
 
 	test('a task that is accepted only after the failure is listed too', async () => {
@@ -276,14 +273,15 @@ describe('After a failure that ends the node', () => {
 		]);
 	});
 
-	test('an expression that failed names its item, and what the others had submitted', async () => {
+	test('an expression that failed names its item, and the task whose picture was fetched already', async () => {
 		const run = await harness.imageError(
 			generateImage({
-				prompt: '={{ $json.n === 1 ? $json.a.b.c : "good" }}',
+				prompt: '={{ $json.n === 1 ? $("Nowhere").item.json.a : "good" }}',
 				options: { concurrency: 1 },
 			}),
 			{ items: numbered(2) },
 		);
+		expect(run.error.message).toMatch(/ – 1 image task of another item was accepted$/);
 		expect(harness.gateway.tasks).toHaveLength(1);
 		expect(shown(run).context).toMatchObject({
 			itemIndex: 1,
@@ -341,33 +339,17 @@ describe('After a response that ends the node', () => {
 		);
 	});
 
-	const KEEP = 'Set On Error to Continue to keep what succeeds.';
-	test.each<[string, string[], string]>([
-		[
-			'one answer',
-			['bad', 'Hello'],
-			`1 answer of another item was received. It is lost unless Retry On Fail returns it. ${KEEP}`,
-		],
-		[
-			'several answers',
-			['Hello', 'bad', 'there', 'Ahoy'],
-			`3 answers of other items were received. They are lost unless Retry On Fail returns them. ${KEEP}`,
-		],
-	])('the error counts %s of other items', async (_name, prompts, note) => {
-		const { description, inDoubt } = await failed(...prompts);
-
-		expect(description?.endsWith(`<br>\n${note}`)).toBe(true);
-		expect(inDoubt).toBeUndefined();
+	test('the error counts the answers of other items, after what is in doubt', async () => {
+		const { description } = await failed('Hello', 'bad', 'lost', 'Ahoy');
+		expect(description).toMatch(/charged as well\. [^]*Item 2: The connection/);
+		expect(description).toMatch(
+			/<br>\n2 answers of other items were received\. They are lost unless Retry On Fail returns them\. Set On Error to Continue to keep what succeeds\.$/,
+		);
 	});
 
-	test('the error says both where both happened, doubts first, and neither where it is alone', async () => {
-		const { description } = await failed('bad', 'lost', 'Hello');
-		expect(description).toMatch(
-			/charged as well\. [^]*Item 1: The connection[^]*1 answer of another item/,
-		);
-
-		const alone = await failed('bad');
-		expect(alone.description).not.toMatch(/as well|received/);
-		expect(alone.inDoubt).toBeUndefined();
+	test('the error says neither where there is none', async () => {
+		const { description, inDoubt } = await failed('bad');
+		expect(description).not.toMatch(/as well|received/);
+		expect(inDoubt).toBeUndefined();
 	});
 });

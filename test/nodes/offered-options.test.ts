@@ -7,18 +7,10 @@ import {
 	type INodeType,
 	type INodeTypeDescription,
 } from 'n8n-workflow';
-import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { ModelAccess } from '../../nodes/ModelAccess/ModelAccess.node';
 import { ModelAccessImage } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { prepareNode } from '../../scripts/engine/index';
-import {
-	createResponse,
-	editImage,
-	generateImage,
-	getModels,
-	getTask,
-	waitForTask,
-} from './arrange';
+import { createResponse, editImage, generateImage, getTask, waitForTask } from './arrange';
 
 /** A node as n8n gives it to an agent. */
 const toTool = (description: INodeTypeDescription): INodeTypeDescription => ({
@@ -131,33 +123,6 @@ test.each([true, false])('Response → Create offers Idle Timeout with Stream (%
 	expect(advanced?.includes('Idle Timeout')).toBe(stream);
 });
 
-test('the text node and the chat model offer what the model makes apart from how it is carried', () => {
-	const makes = ['Max Output Tokens', 'Reasoning Effort', 'Reasoning Summary', 'Temperature'];
-	const carries = [
-		'Extra Body',
-		'Idle Timeout',
-		'Include',
-		'Max Retries',
-		'Metadata',
-		'Prompt Cache Key',
-	];
-	const tail = ['Safety Identifier', 'Service Tier', 'Store', 'Timeout'];
-	expect(offered(new LmChatModelAccess(), {})).toEqual({
-		options: [...makes.slice(0, 3), 'Response Format', 'Temperature', 'Top P', 'Verbosity'],
-		advanced: [...carries, ...tail],
-	});
-	expect(offered(text, createResponse({ stream: true }))).toEqual({
-		options: [
-			...['Conversation ID', 'Max Built-in Tool Calls', 'Max Output Tokens', 'Output Format'],
-			...['Parallel Tool Calls', 'Previous Response ID', 'Prompt Template', 'Reasoning Effort'],
-			...['Reasoning Summary', 'Temperature', 'Tool Choice', 'Tools', 'Top Logprobs', 'Top P'],
-			'Verbosity',
-		],
-		advanced: ['Concurrency', ...carries, ...['Put Output File in Field', ...tail, 'Truncation']],
-	});
-	expect(offered(text, getModels())).toEqual({ options: ['Search'], advanced: [] });
-});
-
 describe('n8n hands on', () => {
 	const SET = {
 		...{ fileName: 'boat', n: 2, downloadImages: true, maxFileSize: 7, binaryPropertyName: 'pic' },
@@ -187,24 +152,5 @@ describe('n8n hands on', () => {
 	])('%s', (_name, more, expected) => {
 		expect(kept(generateImage({ ...more, options: SET }))).toEqual(expected);
 		expect(kept(editImage({ ...more, options: SET }))).toEqual(expected);
-	});
-
-	test('each option of a task, which has no Wait for Completion', () => {
-		const ofTasks = Object.fromEntries(
-			Object.entries(SET).filter(([name]) => !['n', 'size', 'extraBody'].includes(name)),
-		);
-		const left = kept({ ...waitForTask('t', { options: ofTasks }), waitForCompletion: false });
-		expect(left).toEqual(ofTasks);
-	});
-
-	test('Idle Timeout with Stream alone', () => {
-		const idle = (stream: unknown) => {
-			const parameters = createResponse({ stream, options: { idleTimeout: 5 } } as IDataObject);
-			return prepareNode({ node: text, parameters: parameters as INodeParameters }).node.parameters
-				.advanced;
-		};
-		expect(idle(true)).toEqual({ idleTimeout: 5 });
-		expect(idle('={{ $json.stream }}')).toEqual({ idleTimeout: 5 });
-		expect(idle(false)).toEqual({});
 	});
 });

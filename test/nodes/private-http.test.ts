@@ -1,16 +1,14 @@
 import dns from 'node:dns';
-import type { IHttpRequestOptions, IRequestOptions } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { requestAs, runCredentialTest, runListSearch } from '../../scripts/engine/index';
-import { createResponse, getModels, startHarness, textNode, type Harness } from './arrange';
+import { createResponse, getModels, textNode, useHarness } from './arrange';
 import { startChat } from './chat-model.arrange';
 
 const HOST = 'gateway';
 
-let harness: Harness;
+const harness = useHarness();
 let baseUrl: string;
-beforeEach(async () => {
-	harness = await startHarness();
+beforeEach(() => {
 	baseUrl = at(harness.gateway.origin);
 	const original = dns.lookup;
 	jest
@@ -21,10 +19,7 @@ beforeEach(async () => {
 				...rest,
 			)) as typeof dns.lookup);
 });
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await harness.close();
-});
+afterEach(() => jest.restoreAllMocks());
 
 const at = (origin: string, host = HOST) => `http://${host}:${new URL(origin).port}/v1`;
 
@@ -74,22 +69,16 @@ const WAYS: Array<
 			return message;
 		},
 	],
-	...(['httpRequestWithAuthentication', 'requestWithAuthentication'] as const).map(
-		(helper): (typeof WAYS)[number] => [
-			`the HTTP Request node by ${helper}`,
-			async (data) => {
-				const url = `${data.baseUrl}/models`;
-				const shared = { credentialType, data: { ...harness.access, ...data } };
-				return helper === 'httpRequestWithAuthentication'
-					? await requestAs({ ...shared, helper, options: { url } as IHttpRequestOptions })
-					: await requestAs({
-							...shared,
-							helper,
-							options: { uri: url, json: true } as IRequestOptions,
-						});
-			},
-		],
-	),
+	[
+		'the HTTP Request node',
+		async (data) =>
+			await requestAs({
+				credentialType,
+				data: { ...harness.access, ...data },
+				helper: 'httpRequestWithAuthentication',
+				options: { url: `${data.baseUrl}/models` },
+			}),
+	],
 ];
 
 describe.each(WAYS)('Allow HTTP in a Private Network, in %s:', (_, use) => {

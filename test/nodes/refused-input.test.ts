@@ -20,6 +20,7 @@ const harness = useHarness();
 const binary = {
 	data: file(drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 })),
 	page: file('Hello', undefined, 'text/plain'),
+	scan: file('II*\0rest of it', undefined, 'image/tiff'),
 	nothing: file(''),
 };
 const items = [{ json: {}, binary }];
@@ -46,33 +47,37 @@ async function expectRefusal([message, advice]: Row, run: Promise<FailedRun>) {
 	expect(harness.gateway.count()).toBe(0);
 }
 
+const LIST =
+	'Write one entry of the list, such as {{ $json.items[0] }}, or all of them as a text: {{ $json.items.join() }}.';
+
 describe('Response → Create is not sent:', () => {
 	const QUOTES = 'Check quotes, commas and braces there. Names and texts stand in double quotes.';
-	const schema = (format: IDataObject): IDataObject => ({ outputFormat: { format } });
+	const option = (options: IDataObject): IDataObject => ({ options });
+	const schema = (format: IDataObject) => option({ outputFormat: { format } });
 
 	test.each(
 		rowsOf({
-			'Enter a whole number from 0 on.': [['Max Retries is not a number', { maxRetries: 'many' }]],
-			'Enter a number from 0 on.': [
-				['Temperature is below 0', { temperature: -1 }],
-				['Top P is below 0', { topP: -1 }],
+			'Enter a whole number from 0 on.': [
+				['Max Retries is not a number', option({ maxRetries: 'many' })],
 			],
+			'Enter a number from 0 on.': [['Temperature is below 0', option({ temperature: -1 })]],
 			'Enter a whole number from 1 on.': [
-				['Concurrency is below 1', { concurrency: 0 }],
-				['Concurrency is not a whole number', { concurrency: 1.5 }],
-				['Max Output Tokens is below 1', { maxOutputTokens: 0 }],
-				['Max Output Tokens is not a whole number', { maxOutputTokens: 1.5 }],
+				['Concurrency is below 1', option({ concurrency: 0 })],
+				['Max Output Tokens is not a whole number', option({ maxOutputTokens: 1.5 })],
 			],
-			'Enter a number of seconds above 0.': [['Timeout is 0', { timeout: 0 }]],
-			'Enter a smaller number of seconds.': [['Timeout is longer than 24 days', { timeout: 3e6 }]],
+			'Enter a number of seconds above 0.': [
+				['Timeout is 0', option({ timeout: 0 })],
+				['Idle Timeout is 0', { stream: true, ...option({ idleTimeout: 0 }) }],
+			],
 			'Enter an object in braces, such as { "seed": 7 }.': [
-				['Metadata is not a JSON object', { metadata: '[1]' }],
+				['Metadata is not a JSON object', option({ metadata: '[1]' })],
 			],
-			'Enter a list in square brackets.': [['Tools is not a JSON list', { tools: '{}' }]],
+			'Enter a list in square brackets.': [['Tools is not a JSON list', option({ tools: '{}' })]],
 			[QUOTES]: [
-				['Extra Body is not valid JSON', { extraBody: '{ a: 1 }' }],
-				['Tool Choice is not valid JSON', { toolChoice: '{\n "type" }' }],
+				['Extra Body is not valid JSON', option({ extraBody: '{ a: 1 }' })],
+				['Tool Choice is not valid JSON', option({ toolChoice: '{\n "type" }' })],
 				['Schema is not valid JSON', schema({ schema: '{ "type" }' })],
+				['Input (JSON) is not valid JSON', { inputType: 'json', inputJson: '[{ "role": ]' }],
 			],
 			'Use letters, digits, hyphens and underscores, 64 at most.': [
 				['Schema Name is not a name', schema({ name: 'my schema', schema: '{ "a": 1 }' })],
@@ -83,18 +88,7 @@ describe('Response → Create is not sent:', () => {
 			],
 		}),
 	)('%s', async (...row) => {
-		await expectRefusal(row, harness.textError(createResponse({ options: row[2] })));
-	});
-
-	test('Idle Timeout is 0, with Stream', async () => {
-		const parameters = createResponse({ stream: true, options: { idleTimeout: 0 } });
-		const row: Row = ['Idle Timeout is 0', 'Enter a number of seconds above 0.'];
-		await expectRefusal(row, harness.textError(parameters));
-	});
-
-	test('Input (JSON) is not valid JSON', async () => {
-		const parameters = createResponse({ inputType: 'json', inputJson: '[{ "role": ]' });
-		await expectRefusal(['Input (JSON) is not valid JSON', QUOTES], harness.textError(parameters));
+		await expectRefusal(row, harness.textError(createResponse(row[2])));
 	});
 
 	const url = { type: 'image', imageSource: 'url' };
@@ -104,8 +98,7 @@ describe('Response → Create is not sent:', () => {
 			'Enter its prompt, or remove the message.': [
 				['Message 2 is empty', { type: 'text', text: 'Hello' }, { type: 'text', text: ' ' }],
 			],
-			'Write one entry of the list, such as {{ $json.items[0] }}, or all of them as a text: {{ $json.items.join() }}.':
-				[['Message 1: Prompt is a list, not a text', { type: 'text', text: '={{ [1] }}' }]],
+			[LIST]: [['Message 1: Prompt is a list, not a text', { type: 'text', text: '={{ [1] }}' }]],
 			'Only a user’s message can hold images and files. Set Role to User.': [
 				['Message 1 has the role assistant and an image', { role: 'assistant', type: 'image' }],
 				['Message 1 has the role system and a file', { role: 'system', type: 'file' }],
@@ -133,7 +126,13 @@ describe('An image or a look at a task is not sent:', () => {
 	const files = (...names: string[]) => editImage(sourceFiles(...names));
 	const mask = (maskBinaryPropertyName: string) =>
 		editImage({ ...sourceFiles('data'), options: { maskBinaryPropertyName } });
-	const maskAt = (maskUrl: string) => editImage({ options: { maskUrl } });
+	const maskAt = (maskUrl: string, given = {}) => editImage({ ...given, options: { maskUrl } });
+	const rows = (...image: IDataObject[]) => ({ images: { image } });
+	const [byFile, byUrl] = [
+		{ source: 'binary', binaryPropertyName: 'data' },
+		{ source: 'url', url: ADDRESS },
+	];
+	const OTHER_SOURCE = 'does not have the same source as Images';
 
 	test.each(
 		rowsOf({
@@ -148,13 +147,34 @@ describe('An image or a look at a task is not sent:', () => {
 				['Max File Size is 0', getTask('t', { options: { maxFileSize: '={{ 0 }}' } })],
 			],
 			'Enter the URL of an image.': [['Image 1: URL is empty', editImage(sourceUrls(' '))]],
+			'Add an image to edit.': [
+				['Images holds no image', editImage(rows())],
+				['Images holds no image', editImage({ images: {} })],
+			],
+			'An edit takes either files or URLs. Select the same source for all images. An HTTP Request node turns a URL into a binary file.':
+				[
+					['Images mix binary files and URLs', editImage(rows(byFile, byUrl))],
+					['Images mix binary files and URLs', editImage(rows(byUrl, byFile))],
+				],
+			'The images are binary files. Use Mask Binary Field, or remove the option.': [
+				[`Mask URL ${OTHER_SOURCE}`, maskAt(ADDRESS, rows(byFile))],
+			],
+			'The images are URLs. Use Mask URL, or remove the option.': [
+				[
+					`Mask Binary Field ${OTHER_SOURCE}`,
+					editImage({ options: { maskBinaryPropertyName: 'data' } }),
+				],
+			],
+			[LIST]: [
+				['Image 1: Source is a list, not a text', editImage(rows({ source: '={{ [1] }}' }))],
+			],
 			'Use URLs that begin with https:// or data:image/.': [
 				['Image 2: URL has no image URL at position 1', editImage(sourceUrls(ADDRESS, 'boat.png'))],
 				['Mask URL has no image URL at position 1', maskAt('hole')],
 			],
 			'Enter the name of the input’s binary field, such as data; several are separated by commas.':
 				[['Image 1: Input Binary Field names no binary field', files(' , ')]],
-			'The item has "data", "page", "nothing". Enter one of these names. An expression may also give the binary data of another node’s item.':
+			'The item has "data", "page", "scan", "nothing". Enter one of these names. An expression may also give the binary data of another node’s item.':
 				[['Image 1: Input Binary Field "x" is not a binary field of the item', files('x')]],
 			'Write the name of the field, such as data, or the file of another node’s item: {{ $("Name").item.binary.data }}.':
 				[
@@ -168,9 +188,11 @@ describe('An image or a look at a task is not sent:', () => {
 			],
 			'Its content must be a PNG, JPEG, WebP or GIF, whatever its name says.': [
 				['Image 1: Input Binary Field "page" is not an image', files('page')],
+				['Image 1: Input Binary Field "scan" is a file of type image/tiff', files('scan')],
 			],
 			'A mask is a PNG with an alpha channel, whose transparent parts are edited.': [
 				['Mask Binary Field "page" is not a PNG', mask('page')],
+				['Mask Binary Field "data" is a PNG without transparency', mask('data')],
 			],
 			'An edit takes one mask.': [
 				['Mask Binary Field names several', mask('data, page')],
@@ -203,4 +225,77 @@ test('Under Continue each item of Image → Generate names its own bad option, a
 		rows.map(([, message], item) => [message, { item }]),
 	);
 	expect(harness.gateway.count()).toBe(0);
+});
+
+const locator = (value: string) => ({ __rl: true, mode: 'id', value });
+
+describe('What a field lacks', () => {
+	/** Message and advice of an error of the image node. */
+	async function imageError(parameters: IDataObject, binary = {}): Promise<[string, string]> {
+		const given = { items: [{ json: { answer: '' }, binary }] };
+		const { message, description } = shown(await harness.imageError(parameters, given));
+		expect(harness.gateway.count()).toBe(0);
+		return [message, description ?? ''];
+	}
+
+	test.each([
+		['Prompt', generateImage({ prompt: '={{ $json.prompt }}' })],
+		['Prompt', generateImage({ prompt: '= {{ $json.answer }} ' })],
+		['Model', generateImage({ model: locator('={{ $json.model }}') })],
+		['Task ID', getTask('={{ $json.task_id }}')],
+		['Image 2: URL', editImage(sourceUrls('https://a.example/1.png', '={{ $json.url }}'))],
+		['Image 1: Input Binary Field', editImage(sourceFiles('={{ $json.field }}'))],
+		[
+			'Put Output File in Field',
+			generateImage({ options: { binaryPropertyName: '={{ $json.answer }}' } }),
+		],
+	])('is told if its expression gives nothing: %s', async (field, parameters) => {
+		const [message, advice] = await imageError(parameters);
+		expect(message).toBe(`The expression in ${field} gave nothing`);
+		expect(advice).toMatch(/^Check the expression with the data of item 0\. \w+/);
+	});
+
+	test.each([
+		['Prompt', generateImage({ prompt: ' ' })],
+		['Model', generateImage({ model: locator('') })],
+		['Task ID', getTask('')],
+		// The field is filled; the extra body empties it.
+		[
+			'Prompt',
+			generateImage({ prompt: '={{ "A boat" }}', options: { extraBody: '{"prompt":""}' } }),
+		],
+	])('is told as empty if it has no expression: %s', async (field, parameters) => {
+		expect((await imageError(parameters))[0]).toBe(`${field} is empty`);
+	});
+
+	test('is told of Response → Create, for each item', async () => {
+		const message = [{ type: 'image', imageSource: 'url', imageUrl: '={{ $json.url }}' }];
+		const parameters = createResponse({
+			inputType: '={{ $json.type }}',
+			prompt: '={{ $json.text }}',
+			messages: { message },
+		});
+		const { items: output } = await harness.text(parameters, {
+			items: itemsOf({ type: 'text', text: 'Hello' }, { type: 'text' }, { type: 'messages' }),
+			onError: 'continueRegularOutput',
+		});
+		expect(output.map(({ json }) => json.error)).toEqual([
+			undefined,
+			'The expression in Prompt gave nothing',
+			'The expression in Message 1: Image URL gave nothing',
+		]);
+	});
+
+	test.each([
+		[{}, /^The item has no file\. Check that the previous node passes one on\./],
+		[{ photo: file('x') }, /^The item has "photo"\. Enter that name\./],
+		[
+			Object.fromEntries(Array.from({ length: 12 }, (_unused, n) => [`f${n}`, file('x')])),
+			/^The item has "f0", .*"f9", …\. Enter one/,
+		],
+	])('is, for a wrong name of a binary field, told by those of the item', async (given, advice) => {
+		const error = await imageError(editImage(sourceFiles('data')), given);
+		expect(error[0]).toBe('Image 1: Input Binary Field "data" is not a binary field of the item');
+		expect(error[1]).toMatch(advice);
+	});
 });

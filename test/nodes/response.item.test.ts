@@ -1,21 +1,8 @@
-import { createRequire } from 'node:module';
-import type { DynamicStructuredTool } from '@langchain/core/tools';
-import { SupplyDataContext } from 'n8n-core';
-import type { IDataObject, INode, INodeType } from 'n8n-workflow';
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
+import type { IDataObject } from 'n8n-workflow';
 import { sizeOf } from '../../gateway';
 import createPreview from '../../nodes/ModelAccess/__schema__/v1.0.0/response/create.json';
-import { prepareNode, readBinary } from '../../scripts/engine/index';
-import {
-	byId,
-	createResponse,
-	itemsOf,
-	reply,
-	shown,
-	textNode,
-	useDisk,
-	useHarness,
-} from './arrange';
+import { readBinary } from '../../scripts/engine/index';
+import { createResponse, itemsOf, reply, shown, useDisk, useHarness } from './arrange';
 import { expectPictures } from './image.arrange';
 
 const harness = useHarness();
@@ -66,16 +53,6 @@ describe('The item of a response', () => {
 		const { parsed, text } = (await harness.text(createResponse({ options }))).items[0]!.json;
 		expect(parsed).toEqual({ answer: expect.any(String) as string });
 		expect(parsed).toEqual(JSON.parse(text as string));
-	});
-
-	test('has the calls of tools', async () => {
-		const parameters = { type: 'object', properties: { city: { type: 'string' } } };
-		const tools = JSON.stringify([{ type: 'function', name: 'get_weather', parameters }]);
-		const given = createResponse({ prompt: 'get weather of Oslo', options: { tools } });
-		expect((await harness.text(given)).items[0]?.json).toMatchObject({
-			text: '',
-			tool_calls: [{ name: 'get_weather', arguments: { city: 'get weather of Oslo' } }],
-		});
 	});
 
 	test('that was cut off says why, and the node points it out to the user', async () => {
@@ -173,126 +150,5 @@ describe('Images that the model draws', () => {
 			expect(sizeOf(png!)).toEqual({ width: 32, height: 24 });
 			expect(items[0]?.json.text).toBe('You said: A red boat');
 		});
-	});
-});
-
-describe('As a tool of an agent', () => {
-	const fromCore = createRequire(require.resolve('n8n-core'));
-	const utils = './execution-engine/node-execution-context/utils';
-	type Handler = (args: IDataObject) => Promise<unknown>;
-	const { createNodeAsTool } = fromCore(`${utils}/create-node-as-tool.js`) as {
-		createNodeAsTool: (options: {
-			node: INode;
-			nodeType: INodeType;
-			handleToolInvocation: Handler;
-		}) => { response: DynamicStructuredTool };
-	};
-	const { makeHandleToolInvocation } = fromCore(`${utils}/get-input-connection-data.js`) as {
-		makeHandleToolInvocation: (
-			contextFactory: (runIndex: number) => SupplyDataContext,
-			node: INode,
-			nodeType: INodeType,
-			runExecutionData: unknown,
-		) => Handler;
-	};
-
-	/** What n8n makes of our node, whose description says that it is usable as a tool. */
-	function asTool(): INodeType {
-		const node = textNode(harness.time);
-		const { usableAsTool, name, displayName, ...description } = node.description;
-		expect(usableAsTool).toBe(true);
-		const names = { name: `${name}Tool`, displayName: `${displayName} Tool` };
-		return {
-			...node,
-			description: { ...description, ...names, inputs: [], outputs: ['ai_tool'] },
-		};
-	}
-
-	/** The tool that n8n hands to an agent, made of our node with these parameters. */
-	function tool(parameters: IDataObject, options: { streaming?: boolean } = {}) {
-		const nodeType = asTool();
-		const { workflow, node, additionalData, runExecutionData, record } = prepareNode({
-			node: nodeType,
-			parameters: parameters as INode['parameters'],
-			credentials: { modelAccessApi: { ...harness.access } },
-			credentialTypes: [new ModelAccessApi()],
-			mode: 'chat',
-			...options,
-		});
-		const context = (runIndex: number) =>
-			new SupplyDataContext(
-				workflow,
-				node,
-				additionalData,
-				'chat',
-				runExecutionData,
-				runIndex,
-				[],
-				{},
-				'ai_tool',
-				{ node, data: { main: [] }, source: null },
-				[],
-			);
-		const handler = makeHandleToolInvocation(context, node, nodeType, runExecutionData);
-		return { record, ...createNodeAsTool({ node, nodeType, handleToolInvocation: handler }) };
-	}
-
-	/** Parameters that the agent fills in. */
-	const byAgent = () =>
-		createResponse({
-			prompt: "={{ $fromAI('prompt', 'What to ask the model', 'string') }}",
-			instructions: "={{ $fromAI('instructions', 'How to answer', 'string', '') }}",
-			options: {
-				maxOutputTokens: "={{ $fromAI('max_tokens', 'Longest answer', 'number', 100) }}",
-			},
-		});
-
-	/** Calls a tool as the agent does. */
-	const call = async ({ response }: ReturnType<typeof tool>, args: IDataObject) =>
-		await harness.time.drive(response.func(args as never) as Promise<string>);
-
-	test('it says in a few words what it does, and describes what the agent fills in', () => {
-		const models = tool({ resource: 'model', operation: 'getAll' });
-		expect(models.response.description).toMatch(/^Lists the AI models .* Returns /);
-		const { description, schema } = tool(byAgent()).response;
-		expect(description).toMatch(/^Asks an AI model .* returns /);
-		type Field = { description?: string; safeParse(value: unknown): { success: boolean } };
-		const { shape } = schema as unknown as { shape: Record<string, Field> };
-		expect(Object.keys(shape).sort()).toEqual(['instructions', 'max_tokens', 'prompt']);
-		expect(shape.prompt?.description).toBe('What to ask the model');
-		expect(shape.prompt?.safeParse('Hi').success).toBe(true);
-		expect(shape.max_tokens?.safeParse('many').success).toBe(false);
-	});
-
-	test('it answers the agent in few fields, and says nothing to the caller of the workflow', async () => {
-		const created = tool(byAgent(), { streaming: true });
-		const answer = await call(created, { prompt: 'Boats?', instructions: 'Short', max_tokens: 50 });
-		expect(harness.bodies()).toEqual([
-			{ model: 'aurora-text-1', input: 'Boats?', instructions: 'Short', max_output_tokens: 50 },
-		]);
-		const parsed = JSON.parse(answer) as IDataObject[];
-		expect(parsed).toMatchObject([{ text: 'You said: Boats?\nI keep to: Short' }]);
-		expect(Object.keys(parsed[0] ?? {})).toEqual(['text']);
-		expect(created.record.chunks).toEqual([]);
-	});
-
-	const row = { role: 'user', type: 'text', text: "={{ $fromAI('prompt', 'The question') }}" };
-	const inputJson = "={{ $fromAI('input', 'Items', 'json') }}";
-	test.each<[string, IDataObject]>([
-		['messages', { inputType: 'messages', messages: { message: [row] } }],
-		['JSON', { inputType: 'json', inputJson }],
-	])('it sends %s and the model as the agent fills them in', async (_name, given) => {
-		const model = byId("={{ $fromAI('model', 'ID of the model', 'string') }}");
-		const input = [{ role: 'user', content: 'Boats?' }];
-		const args = { prompt: 'Boats?', input, model: 'aurora-omni-1' };
-		await call(tool(createResponse({ ...given, model })), args);
-		expect(harness.bodies()).toEqual([{ model: 'aurora-omni-1', input }]);
-	});
-
-	test('its failure tells the agent what happened and what to do', async () => {
-		const args = { prompt: '[[status:403]]', instructions: '', max_tokens: 5 };
-		await expect(call(tool(byAgent()), args)).rejects.toThrow(
-			/\(HTTP 403, not_permitted\): .+\. \w+.+ Request ID: \S+\.$/,
-		);
 	});
 });

@@ -1,17 +1,6 @@
-import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 import { drawImage } from '../../gateway';
-import { readBinary } from '../../scripts/engine/index';
-import {
-	byId,
-	createResponse,
-	file,
-	generateImage,
-	itemsOf,
-	useDisk,
-	useHarness,
-	type RunOptions,
-} from './arrange';
+import { byId, createResponse, file, itemsOf, useHarness, type RunOptions } from './arrange';
 
 const harness = useHarness();
 
@@ -173,17 +162,6 @@ describe('An option of Response → Create', () => {
 	});
 });
 
-test('Input (JSON) may be a list as text or from an expression, or a text', async () => {
-	const list = [
-		{ type: 'function_call', call_id: 'c1', name: 'get_weather', arguments: '{}' },
-		{ type: 'function_call_output', call_id: 'c1', output: 'Rain' },
-	];
-	const items = itemsOf({ input: JSON.stringify(list) }, { input: list }, { input: 'Just words' });
-	const given = { inputType: 'json', inputJson: '={{ $json.input }}' };
-	const bodies = await sent(given, { items });
-	expect(bodies.map(({ input }) => input)).toEqual([list, list, 'Just words']);
-});
-
 describe('Messages', () => {
 	const BOAT = drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 });
 	const SHIP = drawImage({ prompt: 'ship', index: 0, width: 24, height: 16 });
@@ -252,54 +230,5 @@ describe('Messages', () => {
 			[asked('Sum up'), read('report.pdf', dataUrl(PDF, 'application/pdf'))],
 			[read('boat.png', boat)],
 		]);
-	});
-
-	/** The images of each message that was sent. */
-	const imagesOf = (body: IDataObject | undefined) =>
-		(body?.input as Array<{ content: IDataObject[] }>).map(({ content }) =>
-			content.map(({ image_url }) => image_url),
-		);
-
-	test('find files by names and by expressions, in the item and in earlier nodes', async () => {
-		const given = rows(
-			image('={{ $json.field }}'),
-			image('={{ ["data", "ship"] }}'),
-			image('={{ $input.item.binary.ship }}'),
-			image('={{ Object.values($input.item.binary).slice(0, 2) }}'),
-			image('={{ $("Input").item.binary.data }}'),
-		);
-		const [body] = await sent(given, { items: ITEMS });
-		expect(imagesOf(body)).toEqual([[ship], [boat, ship], [ship], [boat, ship], [boat]]);
-	});
-
-	test('find files in the JSON of their own item, where n8n keeps them there', async () => {
-		const given = rows(image('photos.one'), image('={{ $json.photos.one }}'));
-		const items = itemsOf(
-			{ photos: { one: { ...BINARY.data } } },
-			{ photos: { one: { ...BINARY.ship } } },
-		);
-		const bodies = await sent(given, { binaryMode: 'combined', items });
-		expect(bodies.map(imagesOf)).toEqual([
-			[[boat], [boat]],
-			[[ship], [ship]],
-		]);
-	});
-
-	describe('of files on disk', () => {
-		useDisk();
-		afterEach(() => jest.restoreAllMocks());
-
-		test('read each in pieces, once', async () => {
-			const { binary } = (await harness.image(generateImage())).items[0]!;
-			const url = dataUrl(await readBinary(binary?.data));
-			const streams = jest.spyOn(BinaryDataService.prototype, 'getAsStream');
-			const buffers = jest.spyOn(BinaryDataService.prototype, 'getAsBuffer');
-			const names = ['data', '={{ $binary.data }}', '={{ $("Input").item.binary.data }}'];
-			const given = rows(...names.map((name) => image(name)));
-			const [body] = await sent(given, { items: [{ json: {}, binary }] });
-			expect(imagesOf(body)).toEqual([[url], [url], [url]]);
-			expect(streams).toHaveBeenCalledTimes(3);
-			expect(buffers).not.toHaveBeenCalled();
-		});
 	});
 });

@@ -6,7 +6,6 @@ import {
 	createResponse,
 	itemsOf,
 	numbered,
-	shown,
 	useHarness,
 	type Harness,
 } from './arrange';
@@ -55,30 +54,6 @@ describe('A streamed response', () => {
 		const [json, other] = [run, whole].map(({ items }) => items[0]!.json);
 		expect(Object.keys(json!).sort()).toEqual(Object.keys(other!).sort());
 		expect(json).toMatchObject({ object: 'response', status: 'completed' });
-	});
-
-	test('that goes on for too long ends at Timeout, with its text in the error', async () => {
-		harness.gateway.settings.deltaMs = 10_000;
-		const given = { prompt: '[[words:50]] Hi', options: { timeout: 45 } };
-		const partial_text = expect.stringMatching(/^w1/) as string;
-		expect(shown(await harness.textError(streamed(given)))).toMatchObject({
-			message: expect.stringMatching(/^The answer was not complete within 45 s/) as string,
-			description: expect.stringMatching(/may have been executed and charged/) as string,
-			context: { details: { retryable: false, partial_text } },
-		});
-		expect(harness.gateway.count()).toBe(1);
-	});
-
-	test('that fails leaves its text in the item where the node continues', async () => {
-		const { items } = await harness.text(
-			streamed({ prompt: '={{ $json.say }} [[words:20]]', options: { concurrency: 1 } }),
-			{ items: itemsOf({ say: '[[fail]]' }, { say: 'Hi' }), onError: 'continueRegularOutput' },
-		);
-		const error_details = { code: 'server_error', partial_text: 'w1 w2 w3' };
-		expect(items).toMatchObject([
-			{ json: { error: FAILED, error_details }, pairedItem: { item: 0 } },
-			{ json: { text: expect.stringMatching(/^w1 .* w20$/) as string } },
-		]);
 	});
 });
 

@@ -80,13 +80,6 @@ describe.each(STEPS)('A key that is echoed to %s', (_name, fail) => {
 	});
 });
 
-test('a key that the gateway echoes in an error is not in the error item either', async () => {
-	harness.answer(reply(422, { error: { message: key, code: key } }));
-	const run = await harness.text(createResponse(), { onError: 'continueErrorOutput' });
-	expect(findSecret(key, run.outputs)).toEqual([]);
-	expect(JSON.stringify(run.items)).toContain(REDACTED);
-});
-
 test('a key that the gateway echoes in the request ID of an answer is not in the output', async () => {
 	harness.gateway.settings.intercept = ({ res }) => {
 		res.setHeader('X-Request-ID', `req-${key}`);

@@ -36,13 +36,18 @@ test.each<[concurrency: number, taskSeconds: number, retryAfter: string, refusal
 		const { gateway, time } = harness;
 		const began = time.now();
 		const options = { concurrency, maxWait: 3600, pollInterval: Math.ceil(taskSeconds / 3) };
-		const { items } = await harness.image(
+		const { items, hints } = await harness.image(
 			generateImage({ prompt: PROMPT, options: { ...options, downloadImages: false } }),
 			{ items: numbered(12), access },
 		);
 
 		expect(items).toHaveLength(12);
 		expect(gateway.tasks).toHaveLength(12);
+		expect(hints.map(({ message }) => message)).toEqual(
+			refusals > 0
+				? [expect.stringMatching(/^The gateway took 4 images at a time and refused/)]
+				: [],
+		);
 		// 8 are too many at first, and 4 more as the first 4 that are done give their places back. None
 		// waits for longer than the gateway asked.
 		expect(gateway.count({ route: 'generations', status: 429 })).toBeLessThanOrEqual(refusals);

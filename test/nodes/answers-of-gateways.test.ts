@@ -1,0 +1,218 @@
+import { HumanMessage, SystemMessage } from '@langchain/core/messages';
+import { findFault, scripted } from '../../gateway/faults/catalogue';
+import { useChat, type Asked } from './chat-model.arrange';
+import { createResponse, file, numbered, shown, useHarness } from './arrange';
+
+/*
+ * How the nodes read what real gateways answer, and what they hint at. Each form of an answer is in
+ * `test/unit/api`: here is one of each kind.
+ */
+
+const TEXT = 'You said: Hello there';
+const look = { name: 'look', parameters: { type: 'object', properties: {} } };
+const tools = JSON.stringify([{ type: 'function', ...look }]);
+const ASKED = {
+	text: { prompt: 'Hello there' },
+	call: { prompt: 'look around', options: { tools } },
+	json: { prompt: 'JSON', options: { outputFormat: { format: { type: 'json_object' } } } },
+	cut: { prompt: 'A much longer text than that', options: { maxOutputTokens: 3 } },
+};
+
+/** Lets a fault of the catalogue happen to the requests of a gateway. */
+function happen(
+	{ gateway, time }: Pick<ReturnType<typeof useHarness>, 'gateway' | 'time'>,
+	name: string,
+	times = Infinity,
+) {
+	const fault = findFault(name);
+	if (!fault) throw new Error(`there is no fault "${name}"`);
+	gateway.settings.intercept = scripted([{ fault, times }], { time: time.gateway, elsewhere: '' });
+}
+
+const OPTIONS = { temperature: 0.2, maxOutputTokens: 500, store: true };
+const DROPPED =
+	'The gateway did not apply: Temperature (asked 0.2, used 1), Max Output Tokens (asked 500, used none), Store (asked on, used off).';
+const INSTRUCTED =
+	/^The gateway counted 5,\d{3} input tokens for a request of \d+ bytes\. .*instructions/;
+
+describe('Response → Create', () => {
+	const harness = useHarness();
+	const text = { text: TEXT, status: 'completed' };
+	const CHAT = /^The gateway answered in the form of the Chat Completions/;
+	const EMPTY = /^The gateway counted \d+ output tokens/;
+
+	test.each<[string, keyof typeof ASKED, object, RegExp | null]>([
+		['a text in output_text alone', 'text', text, null],
+		['events instead of JSON', 'text', text, null],
+		['a chat completion', 'call', { tool_calls: [{ name: 'look' }] }, CHAT],
+		['an empty answer of some tokens', 'text', { text: '' }, EMPTY],
+		['an answer in a Markdown fence', 'json', { parsed: expect.any(Object) as object }, null],
+		['arguments behind an empty object', 'call', { tool_calls: [{ arguments: {} }] }, null],
+	])('reads %s (%s)', async (fault, asked, json, hint) => {
+		happen(harness, fault);
+		const { items, hints } = await harness.text(createResponse(ASKED[asked]));
+		expect(items).toMatchObject([{ json }]);
+		expect(hints.map(({ message }) => message)).toEqual(
+			hint ? [expect.stringMatching(hint) as string] : [],
+		);
+		expect(harness.gateway.count()).toBe(1);
+	});
+
+	test.each<[string, keyof typeof ASKED, object]>([
+		['a stream that ends by response.done', 'text', text],
+		['a stream of number 0 alone', 'call', { tool_calls: [{ name: 'look' }] }],
+		['a stream without a final event', 'text', { text: TEXT, status: 'incomplete' }],
+	])('reads %s', async (fault, asked, json) => {
+		happen(harness, fault);
+		const { items } = await harness.text(createResponse({ ...ASKED[asked], stream: true }));
+		expect(items).toMatchObject([{ json }]);
+	});
+
+	test('says that a stream was canceled, with its text', async () => {
+		happen(harness, 'a stream that ends by response.canceled');
+		const error = shown(await harness.textError(createResponse({ ...ASKED.text, stream: true })));
+		expect(error.message).toMatch(/^The model’s response was cancelled/);
+		expect(error.context.details).toMatchObject({
+			partial_text: TEXT,
+			partial_output: [{ type: 'message' }],
+			retryable: false,
+		});
+	});
+
+	test.each([false, true])(
+		'waits out a limit that comes with 200 or is quoted, and asks once where a quota or a bill is (streamed: %s)',
+		async (stream) => {
+			const given = createResponse({ ...ASKED.text, stream });
+			for (const fault of ['a limit in a stream', 'an overload in a stream', 'a quoted limit']) {
+				happen(harness, fault, 2);
+				expect((await harness.text(given)).items).toMatchObject([{ json: text }]);
+			}
+			expect(harness.gateway.count()).toBe(9);
+			happen(harness, 'a quoted quota');
+			expect((await harness.textError(given)).error.message).toMatch(
+				/^A quota or budget is used up \(HTTP 429, insufficient_quota/,
+			);
+			happen(harness, 'a bill in a stream');
+			expect((await harness.textError(given)).error.message).toMatch(/HTTP 403, billing_error/);
+			expect(harness.gateway.count()).toBe(11);
+		},
+	);
+
+	test('reads the unfinished answers and the limits of the recorded gateway', async () => {
+		const { settings } = harness.gateway;
+		Object.assign(settings, { unfinishedAsEvents: true, limitsInStreams: true });
+		const cut = await harness.text(createResponse(ASKED.cut));
+		expect(cut.items).toMatchObject([{ json: { text: 'You said: A', status: 'incomplete' } }]);
+		const again = { prompt: '[[once:429]] Hello there', stream: true };
+		const { items } = await harness.text(createResponse(again));
+		expect(items).toMatchObject([{ json: { status: 'completed' } }]);
+		expect(harness.gateway.count()).toBe(3);
+	});
+
+	test('hints once a run at options, files and the previous response that were dropped', async () => {
+		const { items: first, hints: none } = await harness.text(createResponse({ options: OPTIONS }));
+		expect(none).toEqual([]);
+		Object.assign(harness.gateway.settings, {
+			...{ dropsOptions: true, dropsFiles: true, dropsPreviousResponse: true, storesNothing: true },
+		});
+		const items = numbered(3).map((item) => ({ ...item, binary: { data: file('%PDF-1.7') } }));
+		const message = [{ role: 'user', type: 'file', text: 'Sum it up' }];
+		const options = { ...OPTIONS, previousResponseId: first[0]?.json.id };
+		const given = createResponse({ inputType: 'messages', messages: { message }, options });
+		const { hints } = await harness.text(given, { items });
+		expect(hints.map(({ message: said }) => said)).toEqual([
+			`${DROPPED} The gateway counted 3 input tokens: the file may not have reached the model. The answer does not name the previous response: the model may not know what was said before. Send the conversation as messages.`,
+		]);
+	});
+
+	test('advises on JSON that was asked for in vain', async () => {
+		harness.gateway.settings.dropsFormat = true;
+		const { error } = await harness.textError(createResponse(ASKED.json));
+		expect(shown({ error }).description).toContain(
+			'The gateway may not pass the Output Format on to this model: describe the JSON in Instructions as well.',
+		);
+	});
+
+	test('hints once a run at instructions that the gateway adds, and counts none with its own', async () => {
+		harness.gateway.settings.ownInstructions = true;
+		const { hints } = await harness.text(createResponse(), { items: numbered(3) });
+		expect(hints.map(({ message }) => message)).toEqual([expect.stringMatching(INSTRUCTED)]);
+		expect(hints[0]?.message).toMatch(/: set Instructions\.$/);
+		const message = [{ role: 'system', text: 'Be kind' }, { text: 'Hi' }];
+		for (const own of [
+			{ instructions: 'Be kind' },
+			{ inputType: 'messages', messages: { message } },
+		]) {
+			const run = await harness.text(createResponse(own));
+			expect(run.hints).toEqual([]);
+			const { input_tokens } = run.items[0]?.json.usage as { input_tokens: number };
+			expect(input_tokens).toBeLessThan(10);
+		}
+	});
+});
+
+describe('The chat model', () => {
+	const harness = useChat();
+
+	test.each(['a text in output_text alone', 'events instead of JSON'])(
+		'reads %s',
+		async (fault) => {
+			happen(harness, fault);
+			const { model } = await harness.supply();
+			const answer = await harness.drive(model.invoke('Hello there'));
+			expect(answer.content).toBe(TEXT);
+		},
+	);
+
+	test('hints once at an answer of another interface, and at an empty one', async () => {
+		const { model, runs } = await harness.supply();
+		for (const fault of ['a chat completion', 'an empty answer of some tokens']) {
+			happen(harness, fault);
+			await harness.drive(model.invoke('Hello there'));
+			await harness.drive(model.invoke('Hello there'));
+		}
+		const hints = runs().flatMap((run) => run.hints ?? []);
+		expect([...new Set(hints.map(({ message }) => message))]).toEqual([
+			expect.stringMatching(/Chat Completions/),
+			expect.stringMatching(/output tokens, but its answer is empty/),
+		]);
+	});
+
+	test('reads a structured answer in a Markdown fence, and a call behind an empty object', async () => {
+		happen(harness, 'an answer in a Markdown fence');
+		const { model } = await harness.supply();
+		const schema = { type: 'object', properties: { answer: { type: 'string' } } };
+		const structured = model.withStructuredOutput(schema);
+		await expect(harness.drive(structured.invoke('Hi'))).resolves.toHaveProperty('answer');
+		happen(harness, 'arguments behind an empty object');
+		const asked = model.bindTools([{ type: 'function', function: look }]) as Asked;
+		await expect(harness.drive(asked.invoke('look around'))).resolves.toMatchObject({
+			tool_calls: [{ name: 'look', args: {} }],
+		});
+	});
+
+	test.each<[string, object, string | RegExp]>([
+		['options that were dropped', { dropsOptions: true, storesNothing: true }, DROPPED],
+		['instructions that the gateway adds', { ownInstructions: true }, INSTRUCTED],
+	])('hints once, at its own node, at %s', async (_what, switches, told) => {
+		Object.assign(harness.gateway.settings, switches);
+		const options = told === DROPPED ? OPTIONS : {};
+		const { model, context } = await harness.supply({ options });
+		await harness.drive(model.invoke('Hi'));
+		await harness.drive(model.invoke('Hi again'));
+		expect(context.hints).toHaveLength(1);
+		expect(context.hints[0]?.message).toMatch(told);
+	});
+
+	test('sends an agent’s system prompt in place of the gateway’s instructions', async () => {
+		harness.gateway.settings.ownInstructions = true;
+		const { model, context } = await harness.supply();
+		const asked = [new SystemMessage('Be kind'), new HumanMessage('Hi')];
+		const answer = await harness.drive(model.invoke(asked));
+		expect(harness.bodies()).toMatchObject([
+			{ instructions: 'Be kind', input: [{ role: 'user' }] },
+		]);
+		expect(context.hints).toEqual([]);
+		expect(answer.usage_metadata?.input_tokens).toBeLessThan(10);
+	});
+});
