@@ -17,8 +17,8 @@ export interface Work {
 export interface Audit {
 	fulfilled: number;
 	failed: number;
-	/** Pictures that were handed on. */
-	pictures: number;
+	/** Images that were handed on. */
+	images: number;
 	violations: string[];
 }
 
@@ -28,7 +28,7 @@ export async function auditOf(
 	gateway: Gateway,
 	misfortune: Misfortune,
 ): Promise<Audit> {
-	const audit: Audit = { fulfilled: 0, failed: 0, pictures: 0, violations: [] };
+	const audit: Audit = { fulfilled: 0, failed: 0, images: 0, violations: [] };
 	for (const work of works) await auditWork(work, gateway, audit);
 	audit.violations.push(
 		...sentTwice(gateway, misfortune),
@@ -57,7 +57,7 @@ async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, au
 		const task = gateway.tasks.findLast(
 			({ id, request }) => id === subject || request.prompt === subject,
 		);
-		const picture = output.binary?.data;
+		const image = output.binary?.data;
 		if (kind === 'response' || kind === 'stream') {
 			if (output.json.text !== `You said: ${subject}`) {
 				audit.violations.push(`"${subject}" was answered by ${JSON.stringify(output.json.text)}`);
@@ -66,18 +66,18 @@ async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, au
 			audit.violations.push(
 				`"${subject}" is said to be task ${JSON.stringify(output.json.task_id)}`,
 			);
-		} else if (picture) {
-			audit.pictures++;
-			if (!imageBelongsTo(task?.request.prompt ?? '', await readBinary(picture))) {
-				audit.violations.push(`"${subject}" has the picture of another prompt, or half of one`);
+		} else if (image) {
+			audit.images++;
+			if (!imageBelongsTo(task?.request.prompt ?? '', await readBinary(image))) {
+				audit.violations.push(`"${subject}" has the image of another prompt, or half of one`);
 			}
 		} else if (kind !== 'submit' && !(kind === 'get' && !isDone(output, task))) {
-			audit.violations.push(`"${subject}" is fulfilled without a picture`);
+			audit.violations.push(`"${subject}" is fulfilled without an image`);
 		}
 	}
 }
 
-/** Whether a task that was looked at has pictures. */
+/** Whether a task that was looked at has images. */
 const isDone = ({ json }: INodeExecutionData, task: ImageTask | undefined) =>
 	json.status === 'completed' && task?.errorInResult === undefined;
 

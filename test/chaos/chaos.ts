@@ -167,8 +167,8 @@ async function runBatch({ seed, share, profile, ...batch }: Batch & Chances): Pr
 		const audit = await auditOf(works, gateway, misfortune);
 		violations.push(...audit.violations, ...leftBy(gateway, time, elsewhere));
 		const files = (await disk.files()).filter((file) => !file.endsWith('.metadata'));
-		if (files.length !== audit.pictures) {
-			violations.push(`${files.length} files for ${audit.pictures} pictures`);
+		if (files.length !== audit.images) {
+			violations.push(`${files.length} files for ${audit.images} images`);
 		}
 		const { fulfilled, failed } = audit;
 		const { exchanges } = misfortune;

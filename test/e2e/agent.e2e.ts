@@ -254,10 +254,12 @@ describe('an agent whose key the gateway does not accept', () => {
 		await editor.done();
 		await editor.openNode('AI Agent');
 		expect(await editor.errorShown()).toEqual({
-			message: expect.stringMatching(/^The gateway did not accept the API key \(HTTP 401, /),
+			message: expect.stringMatching(
+				/^The gateway did not accept the API key \(HTTP 401, /,
+			) as string,
 			description: expect.stringMatching(
 				/^Fix the credential: the gateway does not know this API key\..* Request ID: \w+/,
-			),
+			) as string,
 		});
 		expect(asked() - before).toBe(1);
 		await editor.closeNode();

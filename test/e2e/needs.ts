@@ -25,7 +25,7 @@ const NEEDS: Need[] = [
 	{
 		name: `Chromium (${CHROMIUM}, or the one that $CHROMIUM names)`,
 		pattern: /\bopenBrowser\(/,
-		// With fonts, for the pictures.
+		// With fonts, for the screenshots.
 		debian: 'chromium fonts-liberation',
 		isHere: async () => await isThere(CHROMIUM),
 	},

@@ -55,7 +55,7 @@ const HALF = { partial_text: 'You' };
 const lostInBody = (stream: Outcome) =>
 	read(lost('ERR_BAD_RESPONSE'), stream, lostFile('ECONNRESET'));
 
-const halfAPicture = fails(
+const halfAnImage = fails(
 	'doubt',
 	'only a part of the png file arrived ({size} bytes, without its end)',
 	[STORAGE_FAULT, 'turn Download Images off and use an HTTP Request node.'],
@@ -70,7 +70,7 @@ const cutOff = (details?: Record<string, unknown>): Expected => ({
 	models: notJson,
 	generate: 'right',
 	stream: endedEarly(details),
-	download: halfAPicture,
+	download: halfAnImage,
 });
 
 const timedOut = (option: string) =>
@@ -94,13 +94,13 @@ const connectionRows = rowsFor('Connections', CONNECTION_FAULTS, {
 	'half a header, then closed': lostAtOnce('ECONNRESET'),
 	'headers, then closed': lostInBody(lostInStream()),
 	'half a body, then closed': lostInBody(lostInStream(HALF)),
-	// As HTTP has it such a reply is whole. A picture's file tells that it is not.
+	// As HTTP has it such a reply is whole. An image's file tells that it is not.
 	'half a body without a Content-Length': cutOff(HALF),
 	'half a body in chunks, then closed': lostInBody(lostInStream(HALF)),
 	'a whole reply, then closed': right,
 	// A stream is over when its last event is here.
 	'Content-Length is too large': lostInBody('right'),
-	'Content-Length is too small': read(lost('HPE_INVALID_CONSTANT'), endedEarly(HALF), halfAPicture),
+	'Content-Length is too small': read(lost('HPE_INVALID_CONSTANT'), endedEarly(HALF), halfAnImage),
 	// A submit that takes so long leaves no time for its task.
 	'a reply of one byte a second': { models: 'right', stream: tooSlow, download: 'right' },
 	'no HTTP at all': lostAtOnce('HPE_INVALID_CONSTANT'),

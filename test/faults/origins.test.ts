@@ -55,7 +55,7 @@ describe('The key goes to the gateway’s origin alone', () => {
 		expect(elsewhere.seen).toEqual([]);
 	});
 
-	test('also where pictures lie with somebody else, who is sent none', async () => {
+	test('also where images lie with somebody else, who is sent none', async () => {
 		const task = await submitted(harness);
 		await harness.time.advance(6000);
 		replace('task', (body) => body.replaceAll(harness.gateway.storageUrl, elsewhere.origin));
@@ -91,7 +91,7 @@ describe('The key goes to the gateway’s origin alone', () => {
 	});
 });
 
-test('The signed address of a picture stands in the output, but not in what is logged or shown', async () => {
+test('The signed address of an image stands in the output, but not in what is logged or shown', async () => {
 	let refusals = 2;
 	harness.gateway.settings.storageIntercept = ({ record }) =>
 		refusals-- > 0 ? { kind: 'reply', status: 503, body: `denied: ${record.path}` } : undefined;
@@ -109,7 +109,7 @@ test('The signed address of a picture stands in the output, but not in what is l
 describe('With n8n’s SSRF protection on', () => {
 	afterEach(() => Object.assign(ssrf, { enabled: false }));
 
-	test('a picture at a private address is refused by n8n, and the error says so', async () => {
+	test('an image at a private address is refused by n8n, and the error says so', async () => {
 		const task = await submitted(harness);
 		await harness.time.advance(6000);
 		ssrf.enabled = true;

@@ -100,7 +100,7 @@ const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 		)!.text;
 		await expectResponse({ prompt: `=${prompt.trim()}` }, ofText, [{ json: item! }]);
 	},
-	'docs/responses.md#Messages': async ([conversation, picture, ...others]) => {
+	'docs/responses.md#Messages': async ([conversation, ofImage, ...others]) => {
 		expect(others).toEqual([]);
 		const message = rows(section('docs/responses.md', 'Messages'))
 			.filter((row) => row.Type === 'Text')
@@ -109,7 +109,7 @@ const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 		await expectResponse({ inputType: 'messages', messages: { message } }, conversation);
 		const seen = [{ role: 'user', type: 'image', text: 'What is in this image?' }];
 		const given = { inputType: 'messages', messages: { message: seen } };
-		await expectResponse(given, picture, (await harness.image(generateImage())).items);
+		await expectResponse(given, ofImage, (await harness.image(generateImage())).items);
 	},
 	'docs/responses.md#JSON': async ([input, ofJson, ...others]) => {
 		expect(others).toEqual([]);
