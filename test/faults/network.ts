@@ -124,17 +124,30 @@ const address = (name: string, where: BadAddress, api: Outcome, file: Outcome): 
 	expected: read(api, api, file),
 });
 
-const certificate = (name: string, where: BadAddress, code: string) =>
+/** A gateway and a storage host with which no TLS handshake succeeds. */
+const tls = (
+	[name, where, code]: [name: string, where: BadAddress, code: string],
+	gateway: string,
+	advice: string,
+	storage: string,
+) =>
 	address(
 		name,
 		where,
-		fails('refused', `The gateway’s TLS certificate is not accepted (${code})`, [
-			'Check the host in the Base URL: the gateway needs a valid certificate for it. The nodes always verify it, to protect the API key.',
-		]),
-		fails('refused', `its TLS certificate is not accepted (${code})`, [
-			'Ask the gateway’s operator.',
-		]),
+		fails('refused', `The gateway${gateway} (${code})`, [advice]),
+		fails('refused', `${storage} (${code})`, ['Ask the gateway’s operator.']),
 	);
+
+const certificate = (name: string, where: BadAddress, code: string) =>
+	tls(
+		[`a certificate ${name}`, where, code],
+		'’s TLS certificate is not accepted',
+		'Check the host in the Base URL: the gateway needs a valid certificate for it. The nodes always verify it, to protect the API key.',
+		'its TLS certificate is not accepted',
+	);
+
+const ASKED = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
+const HANDSHAKE = 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE';
 
 const UNREACHED = fails('unreached', 'The gateway cannot be reached (ECONNREFUSED)', [
 	'Check the Base URL of the credential, that the gateway is running, and that this machine may connect to it.',
@@ -150,9 +163,21 @@ const addressRows: Row[] = [
 		modes: MODES,
 		expected: { ...at(ALL_SITES, UNREACHED), download: UNREACHED_FILE },
 	},
-	certificate('a certificate that is self-signed', 'self-signed', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
-	certificate('a certificate that is expired', 'expired', 'CERT_HAS_EXPIRED'),
-	certificate('a certificate for another host', 'another host', 'ERR_TLS_CERT_ALTNAME_INVALID'),
+	certificate('that is self-signed', 'self-signed', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
+	certificate('that is expired', 'expired', 'CERT_HAS_EXPIRED'),
+	certificate('for another host', 'another host', 'ERR_TLS_CERT_ALTNAME_INVALID'),
+	tls(
+		['a client certificate that is missing', 'asks a client', ASKED],
+		' asks for a client certificate',
+		'These nodes cannot send one. Ask the gateway’s operator',
+		'it asks for a client certificate',
+	),
+	tls(
+		['a client certificate that is missing in TLS 1.2', 'asks a client by TLS 1.2', HANDSHAKE],
+		' refuses the TLS handshake',
+		'It may require a client certificate, which these nodes cannot send',
+		'it refuses the TLS handshake',
+	),
 	address('a certificate as it should be', 'trusted', 'right', 'right'),
 ];
 

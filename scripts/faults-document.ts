@@ -1,8 +1,8 @@
-import { API_SITES, CALL_SITES, type CallSite } from './call-sites';
-import { failureAt, sitesOf, type Failure, type Row } from './expected';
-import { MATRIX } from './matrix';
-import { STATUSES } from './statuses';
-import { TASK_END_ROWS } from './task-ends';
+import { API_SITES, CALL_SITES, type CallSite } from '../test/faults/call-sites';
+import { failureAt, sitesOf, type Failure, type Row } from '../test/faults/expected';
+import { MATRIX } from '../test/faults/matrix';
+import { STATUSES } from '../test/faults/statuses';
+import { TASK_END_ROWS } from '../test/faults/task-ends';
 
 /** Longest text that a cell holds. */
 const LONGEST = 160;
