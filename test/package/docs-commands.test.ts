@@ -61,13 +61,3 @@ test.each(gatewayRuns.map(([command, line = '']) => [command, line]))(
 	},
 	30_000,
 );
-
-test('the README shows the lines that npm run n8n prints', () => {
-	const script = read('scripts/n8n.ts');
-	const labels = codeBlocks('README.md')
-		.filter(({ place, language }) => place.endsWith('#Try it') && language === 'text')
-		.flatMap(({ text }) => [...text.matchAll(/^ {2}([A-Za-z0-9-]+(?: Key)?) {2,}/gm)])
-		.map(([line]) => line);
-	expect(labels.length).toBeGreaterThan(5);
-	expect(labels.filter((label) => !script.includes(label))).toEqual([]);
-});
