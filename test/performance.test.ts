@@ -68,7 +68,7 @@ const images = async (items: number) =>
 		items: numbered(items),
 	});
 
-const words = async (count: number) => {
+const streamed = async (count: number) => {
 	const parameters = createResponse({ prompt: `[[words:${count}]]`, stream: true });
 	return await harness.text(parameters, { streaming: true });
 };
@@ -131,7 +131,7 @@ describe('What our nodes allocate', () => {
 	it.each([
 		['a response', answers, 10, 50, 145],
 		['an image', images, 10, 30, 330],
-		['a delta', words, 1000, 10_000, 3.5],
+		['a delta', streamed, 1000, 10_000, 3.5],
 	])('for %s is bounded, and does not grow with their number', async (...row) => {
 		const [, work, few, many, mostKilobytes] = row;
 		await perItem(few, work);
@@ -146,7 +146,7 @@ describe('What our nodes allocate', () => {
 test('a stream of 20,000 deltas goes on in far fewer pieces if it comes all at once', async () => {
 	harness = await startHarness();
 	const count = 20_000;
-	const run = await words(count);
+	const run = await streamed(count);
 	const pieces = run.chunks.filter(({ type }) => type === 'item');
 	const text = pieces.map(({ content }) => content).join('');
 	expect(text).toBe(run.items[0]?.json.text);

@@ -97,7 +97,7 @@ const submitted = (from = 0) => {
 };
 
 /** When the gateway was asked for a task. */
-const looksAt = (taskId: string) =>
+const pollsOf = (taskId: string) =>
 	n8nServer.gateway.requests
 		.filter(({ route, path }) => route === 'task' && path.endsWith(taskId))
 		.map(({ startedAt }) => startedAt);
@@ -145,7 +145,7 @@ test('An execution that is stopped on the main instance asks for nothing more', 
 	for (const prompt of ['Slow A', 'Slow B']) await call(workflows.waits, { prompts: [prompt] });
 	await until('both are waited for', () => {
 		const tasks = n8nServer.gateway.tasks.slice(before);
-		return tasks.length === 2 && tasks.every(({ id }) => looksAt(id).length > 0);
+		return tasks.length === 2 && tasks.every(({ id }) => pollsOf(id).length > 0);
 	});
 	const noted = await until('the logs name both', async () => {
 		const all = (await Promise.all(workers.map(notedBy))).flat();
@@ -160,10 +160,10 @@ test('An execution that is stopped on the main instance asks for nothing more', 
 	await n8nServer.main.rest.call('POST', `/executions/${one?.execution}/stop`, {});
 	const at = Date.now();
 	// The one that goes on tells how long to look.
-	await until('the other one is looked at three times more', () => {
-		return looksAt(other?.task ?? '').filter((time) => time > at).length >= 3;
+	await until('the other one is polled three times more', () => {
+		return pollsOf(other?.task ?? '').filter((time) => time > at).length >= 3;
 	});
-	expect(looksAt(stopped).filter((time) => time > at + 1000)).toEqual([]);
+	expect(pollsOf(stopped).filter((time) => time > at + 1000)).toEqual([]);
 	const { status } = await n8nServer.main.rest.execution(one?.execution ?? '');
 	expect(status).toBe('canceled');
 }, 60_000);
@@ -198,9 +198,9 @@ describe('A worker that is killed while it waits for images', () => {
 				prompts.push(...pair);
 				await call(workflow, { prompts: pair });
 			}
-			await until('all are accepted and looked at', () => {
+			await until('all are accepted and polled', () => {
 				const tasks = n8nServer.gateway.tasks.slice(from);
-				return tasks.length >= prompts.length && tasks.every(({ id }) => looksAt(id).length > 0);
+				return tasks.length >= prompts.length && tasks.every(({ id }) => pollsOf(id).length > 0);
 			});
 			const begun = new Set(await begunBy(killed));
 			const fresh = (await all()).filter(({ id }) => !earlier.has(id));

@@ -143,13 +143,13 @@ describe('a workflow that waits for the world', () => {
 	});
 
 	test('runs by a schedule each time', async () => {
-		await n8nServer.main.rest.activate('scheduled');
+		const { rest } = n8nServer.main;
+		await rest.activate('scheduled');
 		const done = await until('two scheduled runs end', async () => {
-			const all = await n8nServer.main.rest.executions('scheduled');
+			const all = await rest.executions('scheduled');
 			const ended = all.filter(({ status }) => status !== 'running' && status !== 'new');
 			return ended.length >= 2 && ended;
-		});
-		await n8nServer.main.rest.deactivate('scheduled');
+		}).finally(async () => await rest.deactivate('scheduled'));
 		for (const { status, mode } of done) expect([status, mode]).toEqual(['success', 'trigger']);
 		expect(n8nServer.gateway.tasks.some(({ request }) => request.prompt === 'a clock')).toBe(true);
 	});

@@ -37,14 +37,14 @@ const gatewayRuns = commands
 	.map((command) => GATEWAY.exec(command))
 	.filter((found) => found !== null);
 
-/** Splits the words of a command line, with double quotes. */
-const wordsOf = (line: string) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b!);
+/** Splits a command line into arguments, with double quotes. */
+const argumentsOf = (line: string) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b!);
 
 test.each(gatewayRuns.map(([command, line = '']) => [command, line]))(
 	'%s starts a gateway',
 	async (_command, line) => {
 		const [, ...script] = manifest.scripts.gateway!.split(' ');
-		const child = spawn(process.execPath, [...script, ...wordsOf(line), '--port', '0'], {
+		const child = spawn(process.execPath, [...script, ...argumentsOf(line), '--port', '0'], {
 			cwd: project,
 			stdio: ['ignore', 'pipe', 'inherit'],
 		});
