@@ -38,7 +38,8 @@ const gatewayRuns = commands
 	.filter((found) => found !== null);
 
 /** Splits a command line into arguments, with double quotes. */
-const argumentsOf = (line: string) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b!);
+const argumentsOf = (line: string) =>
+	[...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b!);
 
 test.each(gatewayRuns.map(([command, line = '']) => [command, line]))(
 	'%s starts a gateway',
