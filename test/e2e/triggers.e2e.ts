@@ -145,12 +145,16 @@ describe('a workflow that waits for the world', () => {
 	test('runs by a schedule each time', async () => {
 		const { rest } = n8nServer.main;
 		await rest.activate('scheduled');
-		const done = await until('two scheduled runs end', async () => {
-			const all = await rest.executions('scheduled');
-			const ended = all.filter(({ status }) => status !== 'running' && status !== 'new');
-			return ended.length >= 2 && ended;
-		}).finally(async () => await rest.deactivate('scheduled'));
-		for (const { status, mode } of done) expect([status, mode]).toEqual(['success', 'trigger']);
+		try {
+			const done = await until('two scheduled runs end', async () => {
+				const all = await rest.executions('scheduled');
+				const ended = all.filter(({ status }) => status !== 'running' && status !== 'new');
+				return ended.length >= 2 && ended;
+			});
+			for (const { status, mode } of done) expect([status, mode]).toEqual(['success', 'trigger']);
+		} finally {
+			await rest.deactivate('scheduled');
+		}
 		expect(n8nServer.gateway.tasks.some(({ request }) => request.prompt === 'a clock')).toBe(true);
 	});
 
