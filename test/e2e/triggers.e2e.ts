@@ -56,7 +56,11 @@ const COLLECTED_LATER = 'submit-now-collect-later';
 /** Seconds that a task takes: longer than n8n needs to start again, so that it is open meanwhile. */
 const SLOW = 25;
 
-const n8nServer = arrange(() => ({ name: 'triggers', gateway: { taskSeconds: 1, deltaMs: 50 } }));
+const n8nServer = arrange(() => ({
+	name: 'triggers',
+	// This process draws. Meanwhile it reads no socket, and n8n closes one that is idle for 5 s.
+	gateway: { taskSeconds: 1, deltaMs: 50, defaultSize: '256x256' },
+}));
 const folder = () => join(n8nServer.n8n.userFolder, FILES);
 
 beforeAll(async () => {
@@ -142,22 +146,6 @@ describe('a workflow that waits for the world', () => {
 		expect(sent.files).toMatchObject([{ fileName: 'boat.png', size: boat.length }]);
 	});
 
-	test('runs by a schedule each time', async () => {
-		const { rest } = n8nServer.main;
-		await rest.activate('scheduled');
-		try {
-			const done = await until('two scheduled runs end', async () => {
-				const all = await rest.executions('scheduled');
-				const ended = all.filter(({ status }) => status !== 'running' && status !== 'new');
-				return ended.length >= 2 && ended;
-			});
-			for (const { status, mode } of done) expect([status, mode]).toEqual(['success', 'trigger']);
-		} finally {
-			await rest.deactivate('scheduled');
-		}
-		expect(n8nServer.gateway.tasks.some(({ request }) => request.prompt === 'a clock')).toBe(true);
-	});
-
 	/** Draws by a webhook; returns how many more files n8n keeps of binary data then. */
 	async function filesFor(prompt: string): Promise<number> {
 		const storage = join(n8nServer.n8n.userFolder, '.n8n');
@@ -217,4 +205,20 @@ describe('a workflow that waits for the world', () => {
 		},
 		300_000,
 	);
+
+	test('runs by a schedule each time', async () => {
+		const { rest } = n8nServer.main;
+		await rest.activate('scheduled');
+		try {
+			const done = await until('two scheduled runs end', async () => {
+				const all = await rest.executions('scheduled');
+				const ended = all.filter(({ status }) => status !== 'running' && status !== 'new');
+				return ended.length >= 2 && ended;
+			});
+			for (const { status, mode } of done) expect([status, mode]).toEqual(['success', 'trigger']);
+		} finally {
+			await rest.deactivate('scheduled');
+		}
+		expect(n8nServer.gateway.tasks.some(({ request }) => request.prompt === 'a clock')).toBe(true);
+	});
 });
