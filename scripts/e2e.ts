@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { checkNeeds, missingPackages } from '../test/e2e/needs';
 import { runCommand } from './n8n/command';
 import { dataFolder } from './n8n/folders';
 import { installN8n, N8N_VERSION } from './n8n/installation';
+import { checkNeeds, missingPackages } from './n8n/needs';
 import { packPackage, PROJECT } from './n8n/package';
 import { JEST, runJest } from './run-jest';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { faultsDocument } from '../test/faults/document';
+import { faultsDocument } from './faults-document';
 
 /** Writes the page of all faults from the table of the tests. Git ignores its folder. */
 const folder = join(__dirname, '..', 'reports');

@@ -63,12 +63,12 @@ async function onWire<T>(work: () => Promise<T>) {
 
 const answers = async (items: number) =>
 	await harness.text(createResponse({ prompt: PROMPT }), { items: numbered(items) });
-const pictures = async (items: number) =>
+const images = async (items: number) =>
 	await harness.image(generateImage({ prompt: PROMPT, options: { concurrency: items } }), {
 		items: numbered(items),
 	});
 
-const words = async (count: number) => {
+const streamed = async (count: number) => {
 	const parameters = createResponse({ prompt: `[[words:${count}]]`, stream: true });
 	return await harness.text(parameters, { streaming: true });
 };
@@ -80,7 +80,7 @@ test.each([10, 40])(
 		const { gateway, time } = harness;
 		const asked = askedOfN8n();
 		const began = time.now();
-		const { done, sent, read } = await onWire(async () => await pictures(items));
+		const { done, sent, read } = await onWire(async () => await images(items));
 		expect(time.now() - began).toBe(6000);
 		const sentTo = [{ route: 'generations' }, { route: 'task' }, {}] as const;
 		const counts = [...sentTo.map((route) => gateway.count(route)), gateway.storageRequests.length];
@@ -90,7 +90,7 @@ test.each([10, 40])(
 		// By us once for all items, and by n8n once for each request.
 		expect(asked.credentials.count).toBeLessThanOrEqual(3 * items + 1);
 		expect(asked.parameters.count).toBeLessThanOrEqual(7 * items + 3);
-		// The pictures once, and some short requests and answers.
+		// The images once, and some short requests and answers.
 		const sizes = done.items.map(({ json }) => (json.file as { size: number }).size);
 		const bytes = sizes.reduce((sum, size) => sum + size, 0);
 		expect(bytes).toBeGreaterThan(items * 500);
@@ -130,8 +130,8 @@ describe('What our nodes allocate', () => {
 	};
 	it.each([
 		['a response', answers, 10, 50, 145],
-		['a picture', pictures, 10, 30, 330],
-		['a delta', words, 1000, 10_000, 3.5],
+		['an image', images, 10, 30, 330],
+		['a delta', streamed, 1000, 10_000, 3.5],
 	])('for %s is bounded, and does not grow with their number', async (...row) => {
 		const [, work, few, many, mostKilobytes] = row;
 		await perItem(few, work);
@@ -146,7 +146,7 @@ describe('What our nodes allocate', () => {
 test('a stream of 20,000 deltas goes on in far fewer pieces if it comes all at once', async () => {
 	harness = await startHarness();
 	const count = 20_000;
-	const run = await words(count);
+	const run = await streamed(count);
 	const pieces = run.chunks.filter(({ type }) => type === 'item');
 	const text = pieces.map(({ content }) => content).join('');
 	expect(text).toBe(run.items[0]?.json.text);

@@ -17,8 +17,8 @@ export interface Work {
 export interface Audit {
 	fulfilled: number;
 	failed: number;
-	/** Pictures that were handed on. */
-	pictures: number;
+	/** Images that were handed on. */
+	images: number;
 	violations: string[];
 }
 
@@ -28,7 +28,7 @@ export async function auditOf(
 	gateway: Gateway,
 	misfortune: Misfortune,
 ): Promise<Audit> {
-	const audit: Audit = { fulfilled: 0, failed: 0, pictures: 0, violations: [] };
+	const audit: Audit = { fulfilled: 0, failed: 0, images: 0, violations: [] };
 	for (const work of works) await auditWork(work, gateway, audit);
 	audit.violations.push(
 		...sentTwice(gateway, misfortune),
@@ -41,7 +41,7 @@ export async function auditOf(
 /** Every item has an output or an error, and every output is the right one. */
 async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, audit: Audit) {
 	for (const [index, subject] of subjects.entries()) {
-		const own = outputs.filter(({ pairedItem }) => itemOf(pairedItem) === index);
+		const own = outputs.filter((output) => itemOf(output) === index);
 		const [output] = own;
 		if (own.length !== 1 || !output) {
 			audit.violations.push(`"${subject}" came to ${own.length} items`);
@@ -57,48 +57,46 @@ async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, au
 		const task = gateway.tasks.findLast(
 			({ id, request }) => id === subject || request.prompt === subject,
 		);
-		const picture = output.binary?.data;
+		const image = output.binary?.data;
 		if (kind === 'response' || kind === 'stream') {
 			if (output.json.text !== `You said: ${subject}`) {
 				audit.violations.push(`"${subject}" was answered by ${JSON.stringify(output.json.text)}`);
 			}
 		} else if (output.json.task_id !== task?.id) {
-			audit.violations.push(
-				`"${subject}" is said to be task ${JSON.stringify(output.json.task_id)}`,
-			);
-		} else if (picture) {
-			audit.pictures++;
-			if (!imageBelongsTo(task?.request.prompt ?? '', await readBinary(picture))) {
-				audit.violations.push(`"${subject}" has the picture of another prompt, or half of one`);
+			const said = JSON.stringify(output.json.task_id);
+			audit.violations.push(`"${subject}" is said to be task ${said}`);
+		} else if (image) {
+			audit.images++;
+			if (!imageBelongsTo(task?.request.prompt ?? '', await readBinary(image))) {
+				audit.violations.push(`"${subject}" has the image of another prompt, or half of one`);
 			}
 		} else if (kind !== 'submit' && !(kind === 'get' && !isDone(output, task))) {
-			audit.violations.push(`"${subject}" is fulfilled without a picture`);
+			audit.violations.push(`"${subject}" is fulfilled without an image`);
 		}
 	}
 }
 
-/** Whether a task that was looked at has pictures. */
+/** Whether a task that was looked at has images. */
 const isDone = ({ json }: INodeExecutionData, task: ImageTask | undefined) =>
 	json.status === 'completed' && task?.errorInResult === undefined;
 
-function itemOf(paired: INodeExecutionData['pairedItem']): number | undefined {
-	return typeof paired === 'object' && !Array.isArray(paired) ? paired.item : undefined;
-}
+/** The number of the input item that an output belongs to. */
+export const itemOf = ({ pairedItem }: INodeExecutionData): number =>
+	typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : -1;
 
 /** Longest message of an error, in characters. */
 const LONGEST_MESSAGE = 1000;
 
 function unreadable(subject: string, { json }: INodeExecutionData): string[] {
-	const { error, error_details: details } = json;
+	const { error, error_details: details } = json as Told;
 	const message = typeof error === 'string' ? error : '';
-	const advice = (details as { advice?: unknown } | undefined)?.advice;
 	const faults = [
 		[message === '', 'no message'],
 		[message.length > LONGEST_MESSAGE, 'a message without end'],
 		// eslint-disable-next-line no-control-regex
 		[/[\u0000-\u001f\u007f]/.test(message), 'a message with control characters'],
 		[/signature=/.test(message), 'a message with a signed address'],
-		[typeof advice !== 'string' || advice === '', 'no advice'],
+		[!details?.advice, 'no advice'],
 	] as const;
 	return faults.filter(([fault]) => fault).map(([, what]) => `"${subject}": ${what}: ${message}`);
 }
@@ -107,19 +105,12 @@ const PAID = ['generations', 'edits', 'responses'];
 
 /** Nothing that costs money was sent again, unless it had been refused without effect. */
 function sentTwice(gateway: Gateway, misfortune: Misfortune): string[] {
-	const byPrompt = new Map<string, RequestRecord[]>();
-	for (const record of gateway.requests) {
-		if (!PAID.includes(record.route)) continue;
-		const prompt = promptOf(record);
-		byPrompt.set(prompt, [...(byPrompt.get(prompt) ?? []), record]);
-	}
+	const sent = gateway.requests.filter(({ route }) => PAID.includes(route));
+	const tooMany = gateway.outcomes.filter((outcome) => wasTooMany(gateway, outcome));
+	const refused = new Set(tooMany.map(({ requestId }) => requestId));
 	const violations: string[] = [];
-	const refused = new Set(
-		gateway.outcomes
-			.filter((outcome) => wasTooMany(gateway, outcome))
-			.map(({ requestId }) => requestId),
-	);
-	for (const [prompt, records] of byPrompt) {
+	for (const prompt of new Set(sent.map(promptOf))) {
+		const records = sent.filter((record) => promptOf(record) === prompt);
 		for (const record of records.slice(0, -1)) {
 			const fault = misfortune.met.get(record);
 			if (maySendAgain(record.route, fault) || refused.has(record.id)) continue;
@@ -137,27 +128,32 @@ function promptOf({ body }: RequestRecord): string {
 	return String(typeof prompt === 'string' ? prompt : input);
 }
 
+/** What an output says of its task. */
+export interface Told {
+	task_id?: unknown;
+	error?: unknown;
+	error_details?: { task_id?: string; advice?: string };
+}
+
 /** Each task that was accepted stands in an output or in an error, or the item says that it may be. */
 function lostTasks(works: Work[], gateway: Gateway, misfortune: Misfortune): string[] {
 	const named = new Set<string>();
 	const inDoubt = new Set<string>();
 	for (const { subjects, outputs } of works) {
-		for (const { json, pairedItem } of outputs) {
-			const details = json.error_details as { task_id?: string; advice?: string } | undefined;
-			const id = details?.task_id ?? json.task_id;
+		for (const output of outputs) {
+			const { error_details: details, task_id } = output.json as Told;
+			const id = details?.task_id ?? task_id;
 			if (typeof id === 'string') named.add(id);
-			const subject = subjects[itemOf(pairedItem) ?? -1];
+			const subject = subjects[itemOf(output)];
 			const doubt = details?.advice?.includes('An image task may exist and be charged');
 			if (subject !== undefined && doubt) inDoubt.add(subject);
 		}
 	}
 	// The log is enough for a task that was refused, and whose item went on with another one.
 	const logged = works.map((work) => work.logged).join('\n');
-	const free = new Set(
-		gateway.outcomes.filter(({ refused }) => refused).map(({ taskId }) => taskId),
-	);
+	const free = gateway.outcomes.filter(({ refused }) => refused).map(({ taskId }) => taskId);
 	return gateway.tasks
-		.filter(({ id }) => !named.has(id) && !(free.has(id) && logged.includes(id)))
+		.filter(({ id }) => !named.has(id) && !(free.includes(id) && logged.includes(id)))
 		.flatMap(({ id, requestId, request }) => {
 			const record = gateway.requests.find((sent) => sent.id === requestId);
 			const fault = record && misfortune.met.get(record)?.name;

@@ -10,7 +10,7 @@ test.each<[string, ProfileName | undefined]>([
 	['keeps the contract', undefined],
 	['is as real ones are', 'real'],
 ])(
-	'in chaos no request is paid twice, no task is lost and no picture is mistaken, at a gateway that %s',
+	'in chaos no request is paid twice, no task is lost and no image is mistaken, at a gateway that %s',
 	async (_name, profile) => {
 		const items = 240;
 		const seed = 20260101;

@@ -72,7 +72,7 @@ const BATCH = 250;
 export async function runChaos({
 	items,
 	seed,
-	share = 0.3,
+	share,
 	profile,
 	nodes = { text: textNode, image: imageNode },
 	onBatch,
@@ -135,13 +135,13 @@ interface Batch {
 	nodes: ChaosNodes;
 }
 
-interface Chances {
-	seed: number | string;
-	share: number;
-	profile?: ProfileName;
-}
-
-async function runBatch({ seed, share, profile, ...batch }: Batch & Chances): Promise<BatchReport> {
+async function runBatch({
+	seed,
+	share = 0.3,
+	profile,
+	...batch
+}: Batch &
+	Pick<ChaosOptions, 'share' | 'profile'> & { seed: number | string }): Promise<BatchReport> {
 	// One chance for all waits of a batch: which item waits first depends on the machine.
 	const jitter = chanceOf(seed, 'jitter', batch.from);
 	const time = new CountingTime(undefined, () => jitter);
@@ -167,8 +167,8 @@ async function runBatch({ seed, share, profile, ...batch }: Batch & Chances): Pr
 		const audit = await auditOf(works, gateway, misfortune);
 		violations.push(...audit.violations, ...leftBy(gateway, time, elsewhere));
 		const files = (await disk.files()).filter((file) => !file.endsWith('.metadata'));
-		if (files.length !== audit.pictures) {
-			violations.push(`${files.length} files for ${audit.pictures} pictures`);
+		if (files.length !== audit.images) {
+			violations.push(`${files.length} files for ${audit.images} images`);
 		}
 		const { fulfilled, failed } = audit;
 		const { exchanges } = misfortune;

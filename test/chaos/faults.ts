@@ -100,10 +100,10 @@ export class Misfortune {
 		this.exchanges++;
 		const visit = (this.visits.get(`${route} ${owner}`) ?? 0) + 1;
 		this.visits.set(`${route} ${owner}`, visit);
-		const words = [this.seed, route, owner, visit];
+		const seeds = [this.seed, route, owner, visit];
 		const faults = this.faultsOf(route);
-		if (faults.length === 0 || chanceOf('whether', ...words) >= this.share) return;
-		const fault = pick(faults, chanceOf('which', ...words));
+		if (faults.length === 0 || chanceOf('whether', ...seeds) >= this.share) return;
+		const fault = pick(faults, chanceOf('which', ...seeds));
 		this.met.set(record, fault);
 		this.counts.set(fault.name, (this.counts.get(fault.name) ?? 0) + 1);
 	}

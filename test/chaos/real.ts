@@ -1,6 +1,6 @@
 import type { Gateway, GatewayOptions, TaskEndName, TaskOutcome } from '../../gateway';
 import { chanceOf, pick } from '../../gateway/faults/catalogue';
-import type { Work } from './audit';
+import { itemOf, type Told, type Work } from './audit';
 
 /** Ends by which a task was refused as too many: it may be submitted again. */
 const TOO_MANY: TaskEndName[] = ['line is full', 'too many requests', 'no account', 'overloaded'];
@@ -51,12 +51,10 @@ const FREE = /nothing was (?:made|charged|sent)|not charged|free of charge/i;
 export function calledFree(works: Work[], gateway: Gateway): string[] {
 	const paid = gateway.outcomes.filter(({ charged }) => charged);
 	return works.flatMap(({ subjects, outputs, kind }) =>
-		outputs.flatMap(({ json, pairedItem }) => {
-			const { error, error_details: details } = json;
-			if (typeof error !== 'string' || typeof pairedItem !== 'object') return [];
-			const item = Array.isArray(pairedItem) ? undefined : pairedItem.item;
-			const subject = subjects[item ?? -1];
-			const { task_id: id, advice } = (details ?? {}) as { task_id?: string; advice?: string };
+		outputs.flatMap((output) => {
+			const { error, error_details: { task_id: id, advice } = {} } = output.json as Told;
+			if (typeof error !== 'string') return [];
+			const subject = subjects[itemOf(output)];
 			const outcome = paid.find(
 				({ taskId, prompt }) => taskId === id || taskId === subject || prompt === subject,
 			);

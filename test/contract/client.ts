@@ -8,7 +8,7 @@ import {
 import { VirtualTime } from '../../scripts/engine/virtual-time';
 
 const IMAGE = { model: 'aurora-image-1', prompt: 'a lighthouse' };
-const images = [{ image_url: 'https://pictures.example.com/a.png' }];
+const images = [{ image_url: 'https://images.example.com/a.png' }];
 
 /** The endpoints of the contract, each with the smallest body that it accepts. */
 export const ENDPOINTS = {

@@ -20,7 +20,7 @@ const taskIn = ({ json }: Answer) => json as Task;
 async function submitAll({ client }: Harness, count: number, sending?: Sending) {
 	const ids: string[] = [];
 	for (let sent = 0; sent < count; sent++) {
-		ids.push(await client.submit({ prompt: `picture ${sent}` }, sending));
+		ids.push(await client.submit({ prompt: `image ${sent}` }, sending));
 	}
 	return ids;
 }

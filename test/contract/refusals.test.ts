@@ -19,7 +19,7 @@ function formOf(parts: Record<string, string | Buffer>): FormData {
 }
 
 const message = (part: object) => ({ input: [{ role: 'user', content: [part] }] });
-const picture = pngOf(8, 6);
+const smallPng = pngOf(8, 6);
 const jsonEdit = (image_url: string) => ({ images: [{ image_url }] });
 
 interface Row {
@@ -65,7 +65,7 @@ describe('Errors: a body is refused', () => {
 		${'400 endpoint_mismatch messages'}                  | ${'responses'}                   | ${{ input: undefined, messages: [{ role: 'user', content: 'Hi' }] }}
 		${'400 unsupported_content_type'}                    | ${'responses'}                   | ${formOf({})}
 		${'400 stream_not_supported stream'}                 | ${'generations edits'}           | ${{ stream: true }}
-		${'400 stream_not_supported stream'}                 | ${'edits'}                       | ${formOf({ stream: 'true', image: picture })}
+		${'400 stream_not_supported stream'}                 | ${'edits'}                       | ${formOf({ stream: 'true', image: smallPng })}
 		${'400 empty_body'}                                  | ${'generations edits'}           | ${''}
 		${'400 model_not_suitable model'}                    | ${'generations'}                 | ${{ model: 'aurora-text-1' }}
 		${'404 model_not_found model'}                       | ${'responses'}                   | ${{ model: 'Aurora-Text-1', stream: true }}
@@ -84,14 +84,14 @@ describe('Errors: a body is refused', () => {
 		${'400 invalid_image image (image.png)'}             | ${'edits'}                       | ${formOf({ image: pngOf(64, 64).subarray(0, 90) })}
 		${'400 invalid_image images[0].image_url'}           | ${'edits'}                       | ${jsonEdit(dataUrl(Buffer.from('text')))}
 		${'400 invalid_value images[0].image_url'}           | ${'edits'}                       | ${jsonEdit('file:///etc/hosts')}
-		${'400 invalid_mask mask (mask.png)'}                | ${'edits'}                       | ${formOf({ image: picture, mask: pngOf(6, 6) })}
+		${'400 invalid_mask mask (mask.png)'}                | ${'edits'}                       | ${formOf({ image: smallPng, mask: pngOf(6, 6) })}
 	`('$error: $endpoints with $change', expectRefusal);
 });
 
 describe('Errors: a key, a model or a size is refused', () => {
 	test.each`
 		error                                      | endpoints                  | key             | change                                 | options
-		${'400 image_too_large image (image.png)'} | ${'edits'}                 | ${'active'}     | ${formOf({ image: picture })}          | ${{ pixelLimit: 47 }}
+		${'400 image_too_large image (image.png)'} | ${'edits'}                 | ${'active'}     | ${formOf({ image: smallPng })}         | ${{ pixelLimit: 47 }}
 		${'403 capability_not_allowed'}            | ${'generations edits'}     | ${'textOnly'}   | ${{ model: 'aurora-text-1' }}          | ${{}}
 		${'403 capability_not_allowed'}            | ${'edits'}                 | ${'active'}     | ${{}}                                  | ${{ groups: { default: { edits: false } } }}
 		${'403 capability_not_allowed'}            | ${'responses'}             | ${'imagesOnly'} | ${{ model: 'aurora-image-1' }}         | ${{}}
@@ -102,7 +102,7 @@ describe('Errors: a key, a model or a size is refused', () => {
 		${'404 model_not_found model'}             | ${'responses'}             | ${'textOnly'}   | ${{ model: 'aurora-omni-1' }}          | ${{}}
 		${'404 async_images_disabled'}             | ${'generations edits'}     | ${'active'}     | ${{}}                                  | ${{ asyncImages: false }}
 		${'404 IMAGE_TASK_NOT_FOUND'}              | ${'task'}                  | ${'active'}     | ${{}}                                  | ${{}}
-		${'413 request_too_large'}                 | ${'edits'}                 | ${'active'}     | ${formOf({ image: picture })}          | ${{ fileLimit: 60 }}
+		${'413 request_too_large'}                 | ${'edits'}                 | ${'active'}     | ${formOf({ image: smallPng })}         | ${{ fileLimit: 60 }}
 	`('$error: $endpoints by $key with $change and $options', expectRefusal);
 });
 

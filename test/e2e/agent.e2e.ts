@@ -1,63 +1,10 @@
-import { join } from 'node:path';
-import { imageBelongsTo, startGateway } from '../../gateway';
-import { CALLS, realGateway, ROUNDS, roundsOf } from './agent.rounds';
-import { arrange, servedBy, until } from './arrange';
+import { imageBelongsTo } from '../../gateway';
+import { CALLS, CHAIN, published, realGateway, ROUNDS } from './agent.workflows';
+import { arrange, until } from './arrange';
 import { openBrowser, browserTest, type Browser } from './browser';
 import { Editor } from './browser-editor';
-import { PROJECT } from '../../scripts/n8n/package';
 import { CREDENTIAL, exampleWorkflows, type WorkflowFile } from '../../scripts/n8n/n8n-server';
 import { streamed, type Streamed } from '../../scripts/n8n/webhook';
-import { chatModel, inARow, MANUAL, ours, serves } from '../../scripts/n8n/workflows';
-
-/** The tool of the example's agent with which the other node of ours is tried. */
-const LIST_MODELS = {
-	...ours('List Models', 'modelAccess', {
-		resource: 'model',
-		operation: 'getAll',
-	}),
-	id: 'list-models',
-	type: 'n8n-nodes-model-access.modelAccessTool',
-	position: [720, 220] as [number, number],
-};
-
-const SCHEMA = {
-	type: 'object',
-	properties: { mood: { type: 'string', enum: ['happy', 'sad'] } },
-	required: ['mood'],
-};
-
-const FORMAT = {
-	type: 'json_schema',
-	name: 'answer',
-	schema: { type: 'object', properties: { output: SCHEMA }, required: ['output'] },
-};
-
-/** A chain whose answer has to be read by a parser; the model is asked for the parser's schema. */
-const CHAIN = servedBy(
-	inARow('chain', [
-		MANUAL,
-		{
-			name: 'Basic LLM Chain',
-			type: '@n8n/n8n-nodes-langchain.chainLlm',
-			typeVersion: 1.7,
-			parameters: { promptType: 'define', text: 'What a happy day', hasOutputParser: true },
-			position: [0, 0],
-		},
-	]),
-	'Basic LLM Chain',
-	{
-		ai_languageModel: chatModel('Model', [200, 220], {
-			extraBody: JSON.stringify({ text: { format: FORMAT } }),
-		}),
-		ai_outputParser: {
-			name: 'Structured Output Parser',
-			type: '@n8n/n8n-nodes-langchain.outputParserStructured',
-			typeVersion: 1.3,
-			parameters: { schemaType: 'manual', inputSchema: JSON.stringify(SCHEMA) },
-			position: [420, 220],
-		},
-	},
-);
 
 const WEBHOOK = 'an-agent-to-chat-with';
 
@@ -68,7 +15,7 @@ const n8nServer = arrange(async () => {
 	return {
 		name: 'agent',
 		gateway: { taskSeconds: 2, deltaMs: 40 },
-		workflows: [example, reachable(example), CHAIN],
+		workflows: [example, published(example, WEBHOOK), CHAIN],
 	};
 });
 let browser: Browser;
@@ -77,31 +24,12 @@ let example: WorkflowFile;
 
 beforeAll(async () => {
 	await n8nServer.start();
-	await n8nServer.main.rest.activate('reachable-agent');
+	await n8nServer.main.rest.activate(WEBHOOK);
 	browser = await openBrowser(n8nServer.main, n8nServer.n8n.owner);
 	editor = new Editor(browser);
 }, 300_000);
 
-/** The example as its owner publishes it: anybody who has the address can chat; with one tool more. */
-function reachable(example: WorkflowFile): WorkflowFile {
-	const open = { public: true, mode: 'webhook' };
-	return {
-		...example,
-		id: 'reachable-agent',
-		name: 'reachable-agent',
-		nodes: [
-			...example.nodes.map((node) =>
-				node.type.endsWith('.chatTrigger')
-					? { ...node, webhookId: WEBHOOK, parameters: { ...node.parameters, ...open } }
-					: node,
-			),
-			LIST_MODELS,
-		],
-		connections: { ...example.connections, 'List Models': serves('AI Agent', 'ai_tool') },
-	};
-}
-
-/** Says something to the published agent, and reads its answer while it is written. */
+/** Says something to a published agent, and reads its answer while it is written. */
 async function say(sessionId: string, chatInput: string, path = WEBHOOK): Promise<Streamed> {
 	const body = { action: 'sendMessage', sessionId, chatInput };
 	const reply = await n8nServer.post(`${path}/chat`, body);
@@ -200,14 +128,16 @@ describe('an AI Agent that thinks with our chat model', () => {
 			'user: Thank you [[no-tools]]',
 		]);
 		expect(asked() - since).toBe(5);
-		const tokens = editor.at('logs-overview').getByText(/\d+ Tokens/);
-		await tokens.first().waitFor();
+		await editor
+			.at('logs-overview')
+			.getByText(/\d+ Tokens/)
+			.first()
+			.waitFor();
 	});
 
 	browserTest('draws an image by the image node, and hands over its address', async () => {
 		const wish = 'Please draw image: a lighthouse at dusk';
 		const text = await chat(wish, /"image_url":"http[^"]+"/);
-		const { tasks } = n8nServer.gateway;
 		const { tools } = responses().at(-1)?.body as {
 			tools: Array<{ name: string; parameters: { properties: object; required?: string[] } }>;
 		};
@@ -217,17 +147,17 @@ describe('an AI Agent that thinks with our chat model', () => {
 			['Draw_Image', ['prompt']],
 		]);
 		expect(tools.flatMap(({ parameters }) => parameters.required ?? [])).toEqual(['prompt']);
-		expect(tasks).toHaveLength(1);
+		expect(n8nServer.gateway.tasks).toHaveLength(1);
 		const [address = ''] = /http:[^"\s]+/.exec(text) ?? [];
 		const image = Buffer.from(await (await fetch(address)).arrayBuffer());
 		expect(imageBelongsTo(wish, image)).toBe(true);
 		for (const name of ['Draw Image', 'AI Agent']) {
 			await editor.node(name).getByTestId('canvas-node-status-success').waitFor();
 		}
-		await browser.picture('chat-agent');
+		await browser.screenshot('chat-agent');
 	});
 
-	browserTest('chats by its address: the words arrive while they are written', async () => {
+	test('chats by its address: the words arrive while they are written', async () => {
 		const since = asked();
 		const counted = await say('one', 'Count [[words:40]] [[no-tools]]');
 		expect(counted.text).toMatch(/^w1 w2 .* w40$/);
@@ -244,33 +174,26 @@ describe('an AI Agent that thinks with our chat model', () => {
 		expect(other.text).not.toContain('Before that');
 	});
 
-	browserTest('lists the models by the other node', async () => {
-		const { text } = await say('four', 'Which are there? [[call:list_models {}]]');
-		expect(text).toContain('Aurora-Text-2.5-Preview');
-		const { tools } = responses().at(-1)?.body as {
-			tools: Array<{ name: string; description: string }>;
-		};
-		const listing = tools.find(({ name }) => name === 'List_Models');
-		expect(listing?.description).toMatch(/^Lists the AI models that are available\. Returns /);
+	browserTest('shows a node that serves as a tool without options of files', async () => {
+		await editor.open('chat-agent');
+		await editor.openNode('Draw Image');
+		const names = ['Tool Description', 'Description', 'Model', 'Prompt', 'Simplify', 'Advanced'];
+		const shown = names.filter((name) => name !== 'Description');
+		await until('the fields are there, once', async () => {
+			return (await editor.fieldNames(names)).join() === shown.join();
+		});
+		await browser.screenshot('image-tool');
+		expect(await editor.offered(0)).not.toContain('File Name');
+		expect(await editor.offered(1)).not.toContain('Download Images');
+		await editor.closeNode();
 	});
-
-	browserTest(
-		'a node that serves as a tool has one description, and no options of files',
-		async () => {
-			await editor.open('chat-agent');
-			await editor.openNode('Draw Image');
-			const names = ['Tool Description', 'Description', 'Model', 'Prompt', 'Simplify', 'Advanced'];
-			const shown = names.filter((name) => name !== 'Description');
-			await until('the fields are there, once', async () => {
-				return (await editor.fieldNames(names)).join() === shown.join();
-			});
-			await browser.picture('image-tool');
-			expect(await editor.offered(0)).not.toContain('File Name');
-			expect(await editor.offered(1)).not.toContain('Download Images');
-			await editor.closeNode();
-		},
-	);
 });
+
+interface Body {
+	instructions?: string;
+	include?: string[];
+	input: Array<{ type?: string; encrypted_content?: string }>;
+}
 
 describe('an agent on a gateway that behaves as real ones do and stores nothing', () => {
 	let real: Awaited<ReturnType<typeof realGateway>>;
@@ -280,35 +203,34 @@ describe('an agent on a gateway that behaves as real ones do and stores nothing'
 	afterAll(async () => await real?.gateway.close());
 
 	test.each([
-		['default options', {}, 0],
-		['a summary of its reasoning', { reasoningSummary: 'auto' }, ROUNDS - 1],
-	])(
-		'comes through ten rounds with %s, without tokens that it did not send',
-		async (name, options, thoughts) => {
-			const { gateway } = real;
-			const since = gateway.requests.length;
-			const path = name.replaceAll(' ', '-');
-			await real.publish(example, path, options);
-			const { text } = await say('one', `Reckon ${CALLS}`, path);
-			const results = Array.from({ length: ROUNDS }, (_round, n) => `\\b${n * 1000}\\b`);
-			expect(text).toMatch(new RegExp(results.join('[^]*Calculator says: .*')));
+		['with default options', {}, 0],
+		['with a summary of its reasoning', { reasoningSummary: 'auto' }, ROUNDS - 1],
+	])('comes through ten rounds %s, without tokens that it did not send', async (...row) => {
+		const [name, options, thoughts] = row;
+		const path = name.replaceAll(' ', '-');
+		const since = real.gateway.requests.length;
+		await real.publish(published(example, path, options));
+		const { text } = await say('one', `Reckon ${CALLS}`, path);
+		const results = Array.from({ length: ROUNDS }, (_round, n) => `\\b${n * 1000}\\b`);
+		expect(text).toMatch(new RegExp(results.join('[^]*Calculator says: .*')));
 
-			const rounds = roundsOf(gateway, since);
-			expect(gateway.requests.slice(since).map(({ status }) => status)).toEqual(
-				rounds.map(() => 200),
-			);
+		const rounds = real.gateway.requests.slice(since);
+		expect(rounds).toHaveLength(ROUNDS + 1);
+		const agent = example.nodes.find(({ name }) => name === 'AI Agent');
+		const { systemMessage } = agent?.parameters.options as { systemMessage: string };
+		for (const [n, { status, inputTokens, body }] of rounds.entries()) {
+			const { input, instructions } = body as Body;
 			// Each round sends back what all those before it brought.
-			expect(rounds.map(({ outputs }) => outputs)).toEqual(rounds.map((_round, n) => n));
-			expect(rounds).toHaveLength(ROUNDS + 1);
-			const { options: given } = example.nodes.find(({ name }) => name === 'AI Agent')!.parameters;
-			for (const { instructions, inputTokens } of rounds) {
-				expect(instructions).toBe((given as { systemMessage: string }).systemMessage);
-				expect(inputTokens).toBeLessThan(1000);
-			}
-			// The first reasoning came without its content, which the others were asked for.
-			expect(rounds.at(-1)).toMatchObject({ thoughts, asksForThoughts: thoughts > 0 });
-		},
-	);
+			const outputs = input.filter(({ type }) => type === 'function_call_output');
+			expect([status, instructions, outputs.length]).toEqual([200, systemMessage, n]);
+			expect(inputTokens).toBeLessThan(1000);
+		}
+		// The first reasoning came without its content, which the others were asked for.
+		const { input, include = [] } = rounds.at(-1)?.body as Body;
+		const sealed = input.filter((item) => item.type === 'reasoning' && item.encrypted_content);
+		expect(sealed).toHaveLength(thoughts);
+		expect(include.includes('reasoning.encrypted_content')).toBe(thoughts > 0);
+	});
 });
 
 describe('an agent whose key the gateway does not accept', () => {
@@ -331,54 +253,26 @@ describe('an agent whose key the gateway does not accept', () => {
 		await editor.at('chat-input').press('Enter');
 		await editor.done();
 		await editor.openNode('AI Agent');
-		const panel = editor.at('output-panel');
-		expect(await panel.getByTestId('node-error-message').innerText()).toMatch(
-			/^The gateway did not accept the API key \(HTTP 401, /,
-		);
-		expect(await panel.getByTestId('node-error-description').innerText()).toMatch(
-			/^Fix the credential: the gateway does not know this API key\..* Request ID: \w+/,
-		);
+		expect(await editor.errorShown()).toEqual({
+			message: expect.stringMatching(
+				/^The gateway did not accept the API key \(HTTP 401, /,
+			) as string,
+			description: expect.stringMatching(
+				/^Fix the credential: the gateway does not know this API key\..* Request ID: \w+/,
+			) as string,
+		});
 		expect(asked() - before).toBe(1);
 		await editor.closeNode();
 	});
 });
 
-describe('a Basic LLM Chain', () => {
-	browserTest('hands on what its output parser read', async () => {
-		await editor.open('chain');
-		await editor.execute();
-		await editor.openNode('Basic LLM Chain');
-		await editor.showOutput('json');
-		const json = await until('the output is shown', async () => {
-			const text = await editor.output.innerText();
-			return text.includes('mood') && text;
-		});
-		expect(json.replace(/\s/g, '')).toContain('"mood":"happy"');
-		await editor.closeNode();
+browserTest('a Basic LLM Chain hands on what its output parser read', async () => {
+	await editor.open('chain');
+	await editor.execute();
+	await editor.openNode('Basic LLM Chain');
+	await editor.showOutput('json');
+	await until('the output is shown', async () => {
+		const text = await editor.output.innerText();
+		return text.replace(/\s/g, '').includes('"mood":"happy"');
 	});
 });
-
-browserTest(
-	'an imported example runs with the credential that it names, not with another of its name',
-	async () => {
-		const other = await startGateway();
-		try {
-			await n8nServer.main.rest.call('POST', '/credentials', {
-				name: CREDENTIAL.name,
-				type: 'modelAccessApi',
-				data: { apiKey: other.keys.active, baseUrl: other.baseUrl },
-			});
-			await browser.page.reload();
-			const before = n8nServer.gateway.requests.length;
-			await editor.openNew();
-			await editor.importFile(join(PROJECT, 'examples', 'first-workflow.json'));
-			await editor.execute();
-			await editor.node('Generate Image').getByTestId('canvas-node-status-success').waitFor();
-			const routes = n8nServer.gateway.requests.slice(before).map(({ route }) => route);
-			expect([...new Set(routes)]).toEqual(['models', 'responses', 'generations', 'task']);
-			expect(other.requests).toEqual([]);
-		} finally {
-			await other.close();
-		}
-	},
-);

@@ -100,7 +100,7 @@ export class Editor {
 		});
 	}
 
-	/** Where the canvas has nodes: a picture's part, without the empty space around them. */
+	/** Where the canvas has nodes: the part of a screenshot without the empty space around them. */
 	async canvasArea(): Promise<Area> {
 		await this.at('zoom-to-fit').click();
 		const shown = [await this.at('canvas-node').all(), await this.at('sticky').all()].flat();
@@ -217,6 +217,15 @@ export class Editor {
 		await this.output.getByTestId(`radio-button-${mode}`).click();
 	}
 
+	/** What the open node shows of its error. */
+	async errorShown(): Promise<{ message: string; description: string }> {
+		const text = async (id: string) => await this.output.getByTestId(id).innerText();
+		return {
+			message: await text('node-error-message'),
+			description: await text('node-error-description'),
+		};
+	}
+
 	/** Saves the file of the output's Binary tab by its Download. */
 	async download(): Promise<{ name: string; bytes: Buffer }> {
 		const [download] = await Promise.all([
@@ -226,8 +235,8 @@ export class Editor {
 		return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
 	}
 
-	/** Opens the picture of the output's Binary tab, and waits until it is drawn. */
-	async viewPicture(): Promise<void> {
+	/** Opens the image of the output's Binary tab, and waits until it is drawn. */
+	async viewImage(): Promise<void> {
 		await this.showOutput('binary');
 		await this.output.getByTestId('ndv-view-binary-data').first().click();
 		await drawn(this.output.locator('img[src*="binary-data"]'), 1);
@@ -247,10 +256,10 @@ export async function boxOf(element: Locator): Promise<Area> {
 	return box;
 }
 
-/** Waits until so many different pictures are there, and each was loaded. */
-export async function drawn(pictures: Locator, count: number): Promise<void> {
-	await until(`${count} pictures are drawn`, async () => {
-		const all = await pictures.evaluateAll((found: Array<{ src: string; naturalWidth: number }>) =>
+/** Waits until so many different images are there, and each was loaded. */
+export async function drawn(images: Locator, count: number): Promise<void> {
+	await until(`${count} images are drawn`, async () => {
+		const all = await images.evaluateAll((found: Array<{ src: string; naturalWidth: number }>) =>
 			found.map(({ src, naturalWidth }) => ({ src, naturalWidth })),
 		);
 		const whole = all.filter(({ naturalWidth }) => naturalWidth > 0);

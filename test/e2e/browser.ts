@@ -21,11 +21,11 @@ export interface Browser {
 	/** Where n8n is; paths are put behind it. */
 	address: string;
 	/**
-	 * Keeps a picture for the README, where pictures were asked for; else it does nothing.
+	 * Keeps a screenshot for the pages, where they were asked for; else it does nothing.
 	 * @param name of the file, without its extension
 	 * @param part of the page; the whole window if absent
 	 */
-	picture: (name: string, part?: Locator | Area) => Promise<void>;
+	screenshot: (name: string, part?: Locator | Area) => Promise<void>;
 }
 
 const opened: Array<() => Promise<void>> = [];
@@ -40,9 +40,9 @@ export async function openBrowser({ address }: Running, owner: Owner): Promise<B
 	return {
 		page,
 		address,
-		picture: async (name, part) => {
+		screenshot: async (name, part) => {
 			const folder = process.env.E2E_SCREENSHOTS;
-			if (folder !== undefined) await keepPicture(page, join(folder, `${name}.png`), part);
+			if (folder !== undefined) await keepScreenshot(page, join(folder, `${name}.png`), part);
 		},
 	};
 }
@@ -82,7 +82,7 @@ async function keepFailure(page: Page, name: string): Promise<string> {
 }
 
 /** 192 colors are enough for a screen, and a fifth of the bytes. */
-async function keepPicture(page: Page, file: string, part?: Locator | Area): Promise<void> {
+async function keepScreenshot(page: Page, file: string, part?: Locator | Area): Promise<void> {
 	await clearNotes(page);
 	await page.mouse.move(0, 0);
 	const path = `${file}.full`;

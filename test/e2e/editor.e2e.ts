@@ -43,6 +43,24 @@ const NO_MODELS = /^The address answers, but not with a list of models\. .* Base
 const UNENCRYPTED = /^Base URL uses http, which would send the key unencrypted\. Use https/;
 const PROMPT = 'A lighthouse at dusk, watercolor';
 
+/** What a builder types, the node that is meant, and among how many first entries it has to be. */
+const SEARCHES: Array<[texts: string[], node: string, first: number]> = [
+	[
+		['generate an image', 'edit an image', 'create image', 'image to image', 'wait for image'],
+		'Model Access Image',
+		5,
+	],
+	[
+		[
+			...['create a response', 'message a model', 'analyze image', 'describe image', 'gpt', 'llm'],
+			...['list models', 'get models', 'openai compatible'],
+		],
+		'Model Access',
+		5,
+	],
+	[['chat model'], 'Model Access Chat Model', 10],
+];
+
 describe('from nothing to a saved image, in the steps of the README', () => {
 	browserTest('1: n8n offers to install community nodes by name', async () => {
 		const { page, address } = browser;
@@ -70,13 +88,26 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 			await credential.save(key, address);
 			await credential.said(said);
 		}
-		await browser.picture('credential', credential.window);
+		await browser.screenshot('credential', credential.window);
 		await credential.close();
 	});
 
-	browserTest('3: the nodes are found by "model access", with what each can do', async () => {
+	browserTest('3: each node is found by what a builder wants to do', async () => {
 		await editor.openNew();
 		await editor.add(undefined, 'Trigger manually');
+		const missed: unknown[] = [];
+		await editor.search();
+		for (const [texts, node, first] of SEARCHES) {
+			for (const text of texts) {
+				const found = (await editor.searchAgain(text)).slice(0, first);
+				if (!found.includes(node)) missed.push({ text, node, found });
+			}
+		}
+		expect(missed).toEqual([]);
+		await editor.leavePanel();
+	});
+
+	browserTest('3: the nodes are found by "model access", with what each can do', async () => {
 		const found = await editor.search('model access');
 		await until('all three are found', async () => (await found.count()) === 3);
 		const names = ['Model Access', 'Model Access Image', 'Model Access Chat Model'];
@@ -86,7 +117,7 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 		expect(text).toContain('List models and get their answers through a Model Access gateway');
 		expect(text).toContain('images through a Model Access gateway');
 		await drawn(panel.locator('img[src*="n8n-nodes-model-access"]'), 3);
-		await browser.picture('nodes-panel', { ...(await boxOf(panel)), height: 360 });
+		await browser.screenshot('nodes-panel', { ...(await boxOf(panel)), height: 360 });
 		await editor.entry('Model Access').click();
 		await editor.entry('Create a response').waitFor();
 		await editor.entry('Get many models').waitFor();
@@ -99,21 +130,37 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 		});
 	});
 
-	browserTest('3: an action becomes a node behind the trigger, with its fields', async () => {
-		await editor.entry('Generate an image').click();
-		await editor.at('ndv').waitFor();
-		await editor.chooseModel('aurora-image-1');
-		await editor.fill('prompt', PROMPT);
-	});
+	browserTest(
+		'3: an action becomes a node with few fields, and no option without effect',
+		async () => {
+			await editor.entry('Generate an image').click();
+			await editor.at('ndv').waitFor();
+			const fields = ['Model', 'Prompt', 'Wait for Completion', 'Simplify', 'Options', 'Advanced'];
+			await until('the fields are there, in this order', async () => {
+				return (await editor.fieldNames(fields)).join() === fields.join();
+			});
+			const ofFiles = ['Download Images', 'On Timeout', 'Poll Interval (Seconds)'];
+			const options = async () => [...(await editor.offered(0)), ...(await editor.offered(1))];
+			expect(await options()).toEqual(expect.arrayContaining(['File Name', 'Size', ...ofFiles]));
+			const wait = editor.field('waitForCompletion').locator('.el-switch');
+			await wait.click();
+			const left = await options();
+			expect(left).toEqual(expect.arrayContaining(['Size', 'Max Wait (Seconds)']));
+			expect(left.filter((name) => ['File Name', ...ofFiles].includes(name))).toEqual([]);
+			await wait.click();
+			await editor.chooseModel('aurora-image-1');
+			await editor.fill('prompt', PROMPT);
+		},
+	);
 
-	browserTest('4: the run shows the picture', async () => {
+	browserTest('4: the run shows the image', async () => {
 		await editor.executeStep();
-		await editor.viewPicture();
-		await browser.picture('image-output');
+		await editor.viewImage();
+		await browser.screenshot('image-output');
 		await editor.output.getByText('Back to list').click();
 	});
 
-	browserTest('5: the picture is saved: by Download once, by a node in every run', async () => {
+	browserTest('5: the image is saved: by Download once, by a node in every run', async () => {
 		const saved = await editor.download();
 		expect(imageBelongsTo(PROMPT, saved.bytes)).toBe(true);
 		expect(saved.name).toMatch(/^a-lighthouse-at-dusk-watercolor-\w{4}\.png$/);
@@ -123,17 +170,14 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 		await editor.add('read/write files', 'Read/Write Files from Disk', 'Write File to Disk');
 		await editor.at('ndv').waitFor();
 		const path = `${folder}/{{ $binary.data.fileName }}`;
-		await editor.fillExpression(
-			'fileName',
-			path,
-			/\.n8n-files\/a-lighthouse-at-dusk-watercolor-\w{4}\.png/,
-		);
+		const shown = /\.n8n-files\/a-lighthouse-at-dusk-watercolor-\w{4}\.png/;
+		await editor.fillExpression('fileName', path, shown);
 		await editor.closeNode();
 		await editor.execute();
 		const [name = ''] = await readdir(folder);
 		const file = await readFile(join(folder, name));
 		expect(imageBelongsTo(PROMPT, file)).toBe(true);
-		await browser.picture('first-image', await editor.canvasArea());
+		await browser.screenshot('first-image', await editor.canvasArea());
 	});
 });
 
@@ -176,7 +220,7 @@ describe('each operation', () => {
 		expect(fields).toEqual(['text', 'status', 'model', 'usage', 'id', 'request_id']);
 		await editor.showOutput('schema');
 		await editor.output.getByText('request_id').waitFor();
-		await browser.picture('response-create');
+		await browser.screenshot('response-create');
 	});
 
 	browserTest('Image: Generate and Edit, Task: Get and Wait, one after the other', async () => {
@@ -196,12 +240,12 @@ describe('each operation', () => {
 		await editor.openNode('Get Task');
 		await editor.showOutput('schema');
 		await editor.output.getByText('processing').first().waitFor();
-		await browser.picture('task-get');
+		await browser.screenshot('task-get');
 		await editor.closeNode();
 		for (const name of ['Wait for Task', 'Edit Image']) {
 			await editor.openNode(name);
-			await editor.viewPicture();
-			await browser.picture(name === 'Edit Image' ? 'image-edit' : 'task-wait');
+			await editor.viewImage();
+			await browser.screenshot(name === 'Edit Image' ? 'image-edit' : 'task-wait');
 			await editor.closeNode();
 		}
 	});
@@ -213,7 +257,7 @@ describe('the first workflow from a file', () => {
 		await editor.importFile(join(PROJECT, 'examples', 'first-workflow.json'));
 		await editor.execute();
 		await editor.node('Generate Image').getByTestId('canvas-node-status-success').waitFor();
-		await browser.picture('first-workflow', await editor.canvasArea());
+		await browser.screenshot('first-workflow', await editor.canvasArea());
 	});
 
 	browserTest('Model: Get Many shows the models in the table', async () => {
@@ -221,7 +265,7 @@ describe('the first workflow from a file', () => {
 		await editor.showOutput('table');
 		await editor.output.getByText('Aurora-Text-2.5-Preview').waitFor();
 		expect(await editor.output.locator('tbody tr').count()).toBeGreaterThan(5);
-		await browser.picture('model-get-many');
+		await browser.screenshot('model-get-many');
 		await editor.closeNode();
 	});
 });
@@ -232,15 +276,11 @@ describe('a run that does not go well', () => {
 		await editor.field('prompt').locator('.cm-content').fill('A boat [[fail]]');
 		await editor.at('node-parameters').getByText('A boat [[fail]]').nth(1).waitFor();
 		await editor.executeStep();
-		const message = editor.output.getByTestId('node-error-message');
-		const advice = editor.output.getByTestId('node-error-description');
-		expect(await message.innerText()).toBe(
-			'The image task failed (HTTP 500): the image could not be made',
-		);
-		const id = n8nServer.gateway.tasks.at(-1)?.id;
-		expect(await advice.innerText()).toContain(`Task ID: ${id}`);
-		expect(await advice.innerText()).toContain('Check the usage in the gateway’s console');
-		await browser.picture('error');
+		const { message, description } = await editor.errorShown();
+		expect(message).toBe('The image task failed (HTTP 500): the image could not be made');
+		expect(description).toContain(`Task ID: ${n8nServer.gateway.tasks.at(-1)?.id}`);
+		expect(description).toContain('Check the usage in the gateway’s console');
+		await browser.screenshot('error');
 	});
 
 	browserTest('stops where the builder stops it: no poll leaves afterwards', async () => {

@@ -292,7 +292,7 @@ describe('on the canvas', () => {
 			expect(await editor.at('node-issues').count()).toBe(0);
 			const area = await editor.canvasArea();
 			await browser.page.addStyleTag({ content: WITHOUT_BUTTONS });
-			await browser.picture(`recipe-${id}`, area);
+			await browser.screenshot(`recipe-${id}`, area);
 		});
 	}
 });

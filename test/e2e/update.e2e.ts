@@ -101,8 +101,8 @@ async function expectAllRun(text: string): Promise<void> {
 		gateway.count({ route: 'responses' }),
 	];
 	const [generations = 0, responses = 0] = counts();
-	const picture = Buffer.from(await (await post('draw', text)).arrayBuffer());
-	expect(imageBelongsTo(text, picture)).toBe(true);
+	const png = Buffer.from(await (await post('draw', text)).arrayBuffer());
+	expect(imageBelongsTo(text, png)).toBe(true);
 	expect(await (await post('answer', text)).json()).toMatchObject({ text: `You said: ${text}` });
 	expect(await (await post('agent', text)).json()).toEqual({ output: `You said: ${text}` });
 	expect(counts()).toEqual([generations + 1, responses + 2]);

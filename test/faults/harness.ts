@@ -37,7 +37,14 @@ import { CALL_SITES, type CallSite } from './call-sites';
 import type { Row } from './expected';
 
 /** Addresses that stand for the gateway's or the storage's own. */
-export type BadAddress = 'refused' | 'self-signed' | 'expired' | 'another host' | 'trusted';
+export type BadAddress =
+	| 'refused'
+	| 'self-signed'
+	| 'expired'
+	| 'another host'
+	| 'asks a client'
+	| 'asks a client by TLS 1.2'
+	| 'trusted';
 
 /** What a node does on an error: stop, continue, continue at the error output. */
 export type Mode = 'throw' | 'continueRegularOutput' | 'continueErrorOutput';
@@ -117,12 +124,16 @@ export class FaultHarness {
 		const { gateway } = this.harness;
 		const authority = newAuthority();
 		this.restoreTrust = trust(authority.cert);
+		const trusted = newCertificate([HOST], { authority });
+		const asking = { ...trusted, requestCert: true, rejectUnauthorized: true, ca: authority.cert };
 		const certificates = {
 			'self-signed': newCertificate([HOST]),
 			expired: newCertificate([HOST], { authority, days: -2 }),
 			'another host': newCertificate(['gateway.example.com'], { authority }),
-			trusted: newCertificate([HOST], { authority }),
-		};
+			'asks a client': { ...asking, minVersion: 'TLSv1.3' },
+			'asks a client by TLS 1.2': { ...asking, maxVersion: 'TLSv1.2' },
+			trusted,
+		} satisfies Record<string, Parameters<typeof startTlsFront>[0]>;
 		for (const [side, target] of [
 			['api', gateway.origin],
 			['storage', gateway.storageUrl],
@@ -145,7 +156,7 @@ export class FaultHarness {
 		await this.harness.close();
 	}
 
-	/** Bytes that came through TLS to servers whose certificate is not to be accepted. */
+	/** Bytes that came through TLS to servers with which no handshake may succeed. */
 	get receivedByImpostors(): number {
 		return this.impostors.reduce((sum, { received }) => sum + received, 0);
 	}
@@ -269,6 +280,8 @@ export class FaultHarness {
 			names
 				.reduce((hidden, [name, sign]) => hidden.replaceAll(name, sign), text)
 				.replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '{sent}')
+				// Newer versions of OpenSSL name no version of SSL.
+				.replace('ERR_SSL_SSL/TLS_ALERT', 'ERR_SSL_SSLV3_ALERT')
 				.replace(/(is not JSON: )\{"(id|object)":".*/, '$1{cut}')
 				.replace(/\(\d+ bytes/, '({size} bytes');
 		const { message, description, details: { image_urls, ...details } = {} } = failure;
@@ -335,7 +348,7 @@ function impatient(node: INodeType, timeouts: Timeouts): INodeType {
 }
 
 /** Lets TLS connections of this process trust this authority alone. */
-export function trust(cert: string): () => void {
+function trust(cert: string): () => void {
 	const original = tls.createSecureContext;
 	const mutable = tls as { createSecureContext: typeof tls.createSecureContext };
 	mutable.createSecureContext = (options) => original({ ...options, ca: options?.ca ?? cert });

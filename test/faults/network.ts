@@ -55,7 +55,7 @@ const HALF = { partial_text: 'You' };
 const lostInBody = (stream: Outcome) =>
 	read(lost('ERR_BAD_RESPONSE'), stream, lostFile('ECONNRESET'));
 
-const halfAPicture = fails(
+const halfAnImage = fails(
 	'doubt',
 	'only a part of the png file arrived ({size} bytes, without its end)',
 	[STORAGE_FAULT, 'turn Download Images off and use an HTTP Request node.'],
@@ -70,7 +70,7 @@ const cutOff = (details?: Record<string, unknown>): Expected => ({
 	models: notJson,
 	generate: 'right',
 	stream: endedEarly(details),
-	download: halfAPicture,
+	download: halfAnImage,
 });
 
 const timedOut = (option: string) =>
@@ -94,13 +94,13 @@ const connectionRows = rowsFor('Connections', CONNECTION_FAULTS, {
 	'half a header, then closed': lostAtOnce('ECONNRESET'),
 	'headers, then closed': lostInBody(lostInStream()),
 	'half a body, then closed': lostInBody(lostInStream(HALF)),
-	// As HTTP has it such a reply is whole. A picture's file tells that it is not.
+	// As HTTP has it such a reply is whole. An image's file tells that it is not.
 	'half a body without a Content-Length': cutOff(HALF),
 	'half a body in chunks, then closed': lostInBody(lostInStream(HALF)),
 	'a whole reply, then closed': right,
 	// A stream is over when its last event is here.
 	'Content-Length is too large': lostInBody('right'),
-	'Content-Length is too small': read(lost('HPE_INVALID_CONSTANT'), endedEarly(HALF), halfAPicture),
+	'Content-Length is too small': read(lost('HPE_INVALID_CONSTANT'), endedEarly(HALF), halfAnImage),
 	// A submit that takes so long leaves no time for its task.
 	'a reply of one byte a second': { models: 'right', stream: tooSlow, download: 'right' },
 	'no HTTP at all': lostAtOnce('HPE_INVALID_CONSTANT'),
@@ -124,17 +124,30 @@ const address = (name: string, where: BadAddress, api: Outcome, file: Outcome): 
 	expected: read(api, api, file),
 });
 
-const certificate = (name: string, where: BadAddress, code: string) =>
+/** A gateway and a storage host with which no TLS handshake succeeds. */
+const tls = (
+	[name, where, code]: [name: string, where: BadAddress, code: string],
+	gateway: string,
+	advice: string,
+	storage: string,
+) =>
 	address(
 		name,
 		where,
-		fails('refused', `The gateway’s TLS certificate is not accepted (${code})`, [
-			'Check the host in the Base URL: the gateway needs a valid certificate for it. The nodes always verify it, to protect the API key.',
-		]),
-		fails('refused', `its TLS certificate is not accepted (${code})`, [
-			'Ask the gateway’s operator.',
-		]),
+		fails('refused', `The gateway${gateway} (${code})`, [advice]),
+		fails('refused', `${storage} (${code})`, ['Ask the gateway’s operator.']),
 	);
+
+const certificate = (name: string, where: BadAddress, code: string) =>
+	tls(
+		[`a certificate ${name}`, where, code],
+		'’s TLS certificate is not accepted',
+		'Check the host in the Base URL: the gateway needs a valid certificate for it. The nodes always verify it, to protect the API key.',
+		'its TLS certificate is not accepted',
+	);
+
+const ASKED = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
+const HANDSHAKE = 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE';
 
 const UNREACHED = fails('unreached', 'The gateway cannot be reached (ECONNREFUSED)', [
 	'Check the Base URL of the credential, that the gateway is running, and that this machine may connect to it.',
@@ -150,9 +163,21 @@ const addressRows: Row[] = [
 		modes: MODES,
 		expected: { ...at(ALL_SITES, UNREACHED), download: UNREACHED_FILE },
 	},
-	certificate('a certificate that is self-signed', 'self-signed', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
-	certificate('a certificate that is expired', 'expired', 'CERT_HAS_EXPIRED'),
-	certificate('a certificate for another host', 'another host', 'ERR_TLS_CERT_ALTNAME_INVALID'),
+	certificate('that is self-signed', 'self-signed', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
+	certificate('that is expired', 'expired', 'CERT_HAS_EXPIRED'),
+	certificate('for another host', 'another host', 'ERR_TLS_CERT_ALTNAME_INVALID'),
+	tls(
+		['a client certificate that is missing', 'asks a client', ASKED],
+		' asks for a client certificate',
+		'These nodes cannot send one. Ask the gateway’s operator',
+		'it asks for a client certificate',
+	),
+	tls(
+		['a client certificate that is missing in TLS 1.2', 'asks a client by TLS 1.2', HANDSHAKE],
+		' refuses the TLS handshake',
+		'It may require a client certificate, which these nodes cannot send',
+		'it refuses the TLS handshake',
+	),
 	address('a certificate as it should be', 'trusted', 'right', 'right'),
 ];
 

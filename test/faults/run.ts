@@ -38,7 +38,7 @@ export function runRows(rows: Row[]) {
 		});
 	});
 
-	test('a server whose certificate is not accepted gets no byte', () => {
+	test('a server with which the handshake fails gets no byte', () => {
 		expect(harness.receivedByImpostors).toBe(0);
 	});
 }

@@ -1,5 +1,5 @@
 import { CALL_SITES, operationNames } from './call-sites';
-import { faultsDocument } from './document';
+import { faultsDocument } from '../../scripts/faults-document';
 import { MATRIX } from './matrix';
 import { runRows } from './run';
 import { STATUS_ROWS } from './statuses';

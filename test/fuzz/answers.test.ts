@@ -131,9 +131,9 @@ test('an image task is accepted, read and waited for, or is an error of the clie
 			const { result } = await safeOutcomeOf(work);
 			if (result?.state !== 'completed') continue;
 			const found = await outcomeOf(() => getTaskImages('t1', result.task));
-			for (const picture of found.result ?? []) {
-				expect(simplifyImage(result.task, picture, { taskId: 't1' }).task_id).toBe('t1');
-				expect(rawImage(result, picture)).toMatchObject(result.json);
+			for (const image of found.result ?? []) {
+				expect(simplifyImage(result.task, image, { taskId: 't1' }).task_id).toBe('t1');
+				expect(rawImage(result, image)).toMatchObject(result.json);
 			}
 		}
 	});

@@ -48,7 +48,7 @@ const WORKS: Record<string, (bytes: number) => () => unknown> = {
 	},
 	'a response of one long text': (size) => create(response(message(filled(size, 'word ')))),
 	'a response of many items': (size) => create(response(...many(size, 340, () => message(LONG)))),
-	'a task of many pictures': (size) => {
+	'a task of many images': (size) => {
 		const url = (n: number) => `https://s/${n}.png?${LONG.replaceAll(' ', '+')}`;
 		const result = { data: many(size, 340, (n) => ({ url: url(n) })) };
 		const body = JSON.stringify({ id: 't', status: 'completed', result });

@@ -61,7 +61,7 @@ describe.each([
 		expect((await answer({ ...given, prompt: 'It is 7', options })).json.parsed).toEqual({ n: 7 });
 	});
 
-	test('has the picture that the model drew', async () => {
+	test('has the image that the model drew', async () => {
 		const options = { tools: '[{"type":"image_generation"}]' };
 		const run = await text(createResponse({ ...given, prompt: 'A boat', options }));
 		const { mimeType, data } = run.items[0]!.binary!.data!;

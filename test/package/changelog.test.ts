@@ -27,13 +27,11 @@ const CHANGELOG = `# Changelog
 const notes = (version: string) => releaseNotes(CHANGELOG, version, FILES);
 
 describe('the notes of a release', () => {
-	test('are the section of its version, with links that lead to the repository', () => {
+	test('are the section of its version: its links lead to the repository', () => {
 		expect(notes('1.1.0')).toBe(
 			`### Fixed\n\n- A wait ([docs](${FILES}/docs/a.md#b), [site](https://site.example)).`,
 		);
-	});
-
-	test('leave out the addresses of the headings', () => {
+		// Without the addresses of the headings, which stand at the end.
 		expect(notes('1.0.0')).toBe('- The first.');
 	});
 

@@ -9,11 +9,6 @@ import { copyBuild, PACKAGE } from '../../scripts/n8n/package';
  * change of its files, so that only files that differ may be written.
  */
 
-let folder: string;
-let built: string;
-let installed: string;
-let note: string;
-
 async function writeFiles(where: string, files: Record<string, string>): Promise<void> {
 	for (const [file, text] of Object.entries(files)) {
 		await mkdir(dirname(join(where, file)), { recursive: true });
@@ -21,46 +16,38 @@ async function writeFiles(where: string, files: Record<string, string>): Promise
 	}
 }
 
+let folder: string;
+let installed: string;
 beforeEach(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'copy-build-'));
-	built = join(folder, 'built');
-	const nodes = join(folder, '.n8n', 'nodes');
-	installed = join(nodes, 'node_modules', PACKAGE);
-	note = join(nodes, 'installed');
-	await writeFiles(nodes, { installed: 'a tarball' });
-	await writeFiles(installed, {
-		'package.json': '{}',
-		'dist/bundle.js': 'old',
-		'dist/nodes/A/A.node.js': 'same',
-		'dist/nodes/A/gone.svg': '<svg/>',
-	});
-	const fresh = { 'nodes/A/A.node.js': 'same', 'nodes/B/B.node.js': 'added' };
-	await writeFiles(built, { 'bundle.js': 'new', ...fresh });
+	installed = join(folder, '.n8n/nodes/node_modules', PACKAGE);
+	await writeFiles(join(folder, '.n8n/nodes'), { installed: 'a tarball' });
+	const [a, b] = ['nodes/A/A.node.js', 'nodes/B/B.node.js'];
+	const old = { 'bundle.js': 'old', [a]: 'same', 'nodes/A/gone.svg': '<svg/>' };
+	await writeFiles(join(installed, 'dist'), old);
+	await writeFiles(installed, { 'package.json': '{}' });
+	await writeFiles(join(folder, 'built'), { 'bundle.js': 'new', [a]: 'same', [b]: 'added' });
 });
-
 afterEach(async () => await rm(folder, { recursive: true, force: true }));
 
-test('the installed package gets what was built, and loses what is no longer built', async () => {
-	const files = await copyBuild(folder, built);
-	expect(files).toEqual(['bundle.js', 'nodes/A/gone.svg', 'nodes/B/B.node.js']);
+const copy = async () => await copyBuild(folder, join(folder, 'built'));
+
+test('the installed package gets what was built anew, and loses what is no longer built', async () => {
+	const same = join(installed, 'dist/nodes/A/A.node.js');
+	const before = await stat(same);
+	expect(await copy()).toEqual(['bundle.js', 'nodes/A/gone.svg', 'nodes/B/B.node.js']);
 	expect(await readFile(join(installed, 'dist/bundle.js'), 'utf8')).toBe('new');
 	expect(await readFile(join(installed, 'dist/nodes/B/B.node.js'), 'utf8')).toBe('added');
 	expect(existsSync(join(installed, 'dist/nodes/A/gone.svg'))).toBe(false);
 	expect(existsSync(join(installed, 'package.json'))).toBe(true);
+	expect(await stat(same)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
 	// The next start installs the package anew.
-	expect(existsSync(note)).toBe(false);
-});
-
-test('a file that is the same already is not written', async () => {
-	const file = join(installed, 'dist/nodes/A/A.node.js');
-	const before = await stat(file);
-	await copyBuild(folder, built);
-	expect(await stat(file)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
-	expect(await copyBuild(folder, built)).toEqual([]);
+	expect(existsSync(join(folder, '.n8n/nodes/installed'))).toBe(false);
+	expect(await copy()).toEqual([]);
 });
 
 test('a package that is not installed is not half installed', async () => {
 	await rm(installed, { recursive: true });
-	await expect(copyBuild(folder, built)).rejects.toThrow(`${PACKAGE} is not installed`);
+	await expect(copy()).rejects.toThrow(`${PACKAGE} is not installed`);
 	expect(existsSync(installed)).toBe(false);
 });

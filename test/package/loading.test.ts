@@ -114,7 +114,7 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 		};
 	};
 
-	it('lists models and submits pictures', async () => {
+	it('lists models and submits images', async () => {
 		const models = await runNode(built('ModelAccess', getModels()));
 		expect(models.items.length).toBeGreaterThan(0);
 		const submission = generateImage({ waitForCompletion: false });

@@ -6,41 +6,26 @@ import { read } from './pages';
 
 type Lock = { packages: Record<string, { version: string }> };
 
+// Name, keyword, license, scripts of npm and versions of peers: n8n's own rules, in `npm run lint:n8n`.
 describe('what n8n and npm read in package.json', () => {
-	it('is found as a community node, verified strictly', () => {
-		expect(manifest).toMatchObject({
-			name: 'n8n-nodes-model-access',
-			keywords: expect.arrayContaining(['n8n-community-node-package']) as string[],
-			license: 'MIT',
-			n8n: { n8nNodesApiVersion: 1, strict: true },
-		});
-	});
-
-	it('lists every node and credential that has a source file', () => {
+	it('is verified strictly, and lists every node and credential that has a source file', () => {
 		const sources = (folder: string, ending: string) =>
 			readdirSync(path.join(project, folder), { recursive: true, encoding: 'utf8' })
 				.filter((file) => file.endsWith(ending))
 				.map((file) => `dist/${folder}/${file.replace(/\.ts$/, '.js')}`)
 				.sort();
+		expect(manifest.n8n).toMatchObject({ n8nNodesApiVersion: 1, strict: true });
 		expect([...manifest.n8n.nodes].sort()).toEqual(sources('nodes', '.node.ts'));
 		expect([...manifest.n8n.credentials].sort()).toEqual(sources('credentials', '.credentials.ts'));
 	});
 
-	it('brings no other packages to a host, and runs nothing there', () => {
-		const more = ['optionalDependencies', 'bundleDependencies', 'overrides'];
-		expect(Object.keys(manifest).filter((key) => more.includes(key))).toEqual([]);
-		const onInstall = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'];
-		expect(Object.keys(manifest.scripts).filter((name) => onInstall.includes(name))).toEqual([]);
-	});
-
-	it('expects of its host n8n-workflow, and the kit for AI nodes only where n8n has it', () => {
+	it('brings no packages to a host; the kit for AI nodes is there only where n8n has it', () => {
+		for (const key of ['optionalDependencies', 'bundleDependencies']) {
+			expect(manifest).not.toHaveProperty(key);
+		}
 		expect(manifest.peerDependencies).toEqual({ 'n8n-workflow': '*', '@n8n/ai-node-sdk': '*' });
 		expect(manifest.peerDependenciesMeta).toEqual({ '@n8n/ai-node-sdk': { optional: true } });
 		expect(manifest.n8n.aiNodeSdkVersion).toBe(1);
-	});
-
-	it('ships the changelog; npm adds README and license itself', () => {
-		expect(manifest.files).toEqual(['dist', 'index.js', 'CHANGELOG.md']);
 	});
 
 	it('works on the oldest Node that it names', () => {

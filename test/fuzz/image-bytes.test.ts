@@ -11,7 +11,7 @@ const STARTS: Array<[mimeType: string, start: string]> = [
 	['image/tiff', 'II*\0'],
 ];
 
-/** Bytes of which those that mean something to a file of pictures come often. */
+/** Bytes of which those that mean something to the file of an image come often. */
 const MEANINGFUL = [0, 1, 2, 0x21, 0x2c, 0x3b, 0xc0, 0xd0, 0xd9, 0xda, 0xff];
 const word = fc.constantFrom('IEND', 'IDAT', 'meta', 'mdat', '\0\0\0\x08');
 const byte = fc.oneof(fc.constantFrom(...MEANINGFUL), fc.nat(255));

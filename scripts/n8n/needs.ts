@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { CHROMIUM } from '../../scripts/n8n/chromium';
-import { freePort } from '../../scripts/n8n/port';
-import { hasRedis, postgresPrograms } from '../../scripts/n8n/services';
+import { CHROMIUM } from './chromium';
+import { freePort } from './port';
+import { hasRedis, postgresPrograms } from './services';
 
 /** A program that tests need, and how it is told that a file of tests needs it. */
 interface Need {
@@ -25,7 +25,7 @@ const NEEDS: Need[] = [
 	{
 		name: `Chromium (${CHROMIUM}, or the one that $CHROMIUM names)`,
 		pattern: /\bopenBrowser\(/,
-		// With fonts, for the pictures.
+		// With fonts, for the screenshots.
 		debian: 'chromium fonts-liberation',
 		isHere: async () => await isThere(CHROMIUM),
 	},

@@ -1,8 +1,8 @@
-import { API_SITES, CALL_SITES, type CallSite } from './call-sites';
-import { failureAt, sitesOf, type Failure, type Row } from './expected';
-import { MATRIX } from './matrix';
-import { STATUSES } from './statuses';
-import { TASK_END_ROWS } from './task-ends';
+import { API_SITES, CALL_SITES, type CallSite } from '../test/faults/call-sites';
+import { failureAt, sitesOf, type Failure, type Row } from '../test/faults/expected';
+import { MATRIX } from '../test/faults/matrix';
+import { STATUSES } from '../test/faults/statuses';
+import { TASK_END_ROWS } from '../test/faults/task-ends';
 
 /** Longest text that a cell holds. */
 const LONGEST = 160;
@@ -24,7 +24,7 @@ export function faultsDocument(): string {
 		),
 		'An error leaves out a sentence about an option that its operation does not have. It shows the gateway’s own words on one line, without control characters, and cut off after 500 characters. It names a web page and does not show it. The API key stands in no error.',
 		'## How to read the tables',
-		'**Sent** is how often the request is sent with Max Retries at 3 and Max Wait at 100 s. **Waits** are the seconds between, with the longest jitter. `{task}` and `{host}` stand for the task’s ID and the storage host. If a request that costs money may have been executed, the error says so and names where to look before it is sent again. From the accepted task on, every error carries the task’s ID.',
+		'**Sent** is how often the request is sent with Max Retries at 3 and Max Wait at 100 s. The column **Waits** has the seconds between, with the longest jitter. `{task}` and `{host}` stand for the task’s ID and the storage host. If a request that costs money may have been executed, the error says so. It names where to look before the request is sent again. From the accepted task on, every error carries the task’s ID.',
 		...groups.flatMap((group) => [`## ${group}`, groupTable(group)]),
 		'## Image tasks that end without an image',
 		'The gateway accepted the submit of Image → Generate, and the task ended in this way: [docs/gateway.md](../docs/gateway.md#ends-of-tasks).',

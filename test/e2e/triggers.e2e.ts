@@ -1,0 +1,224 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { drawImage, imageBelongsTo, type FormRecord } from '../../gateway';
+import { arrange, createTable, until } from './arrange';
+import { runCommand } from '../../scripts/n8n/command';
+import { PROJECT } from '../../scripts/n8n/package';
+import {
+	everySeconds,
+	exampleWorkflows,
+	FILES,
+	importWorkflows,
+} from '../../scripts/n8n/n8n-server';
+import { served, streamed } from '../../scripts/n8n/webhook';
+import {
+	followed,
+	image,
+	inARow,
+	MANUAL,
+	respondedWithFile,
+	saved,
+	webhook,
+} from '../../scripts/n8n/workflows';
+
+const DAY = { start: '2026-01-02T10:00:00', end: '2026-01-02T11:00:00' };
+
+/** Nodes of n8n that builders put beside ours, and that need more than n8n's own code. */
+const NEIGHBORS = (
+	[
+		['Rows', 'code', 2, { jsCode: "return [{ sku: 'LAMP-01', price: 6 * 7 }];" }],
+		['Spreadsheet', 'convertToFile', 1.1, { operation: 'xlsx' }],
+		['Rows Again', 'extractFromFile', 1, { operation: 'xlsx' }],
+		['Calendar', 'convertToFile', 1.1, { operation: 'iCal', title: 'Session', ...DAY }],
+		['Calendar Again', 'extractFromFile', 1, { operation: 'fromIcs' }],
+	] as const
+).map(([name, type, typeVersion, more]) => ({
+	...{ name, type: `n8n-nodes-base.${type}`, typeVersion, position: MANUAL.position },
+	parameters: { options: {}, ...more },
+}));
+
+const SCHEDULE = {
+	name: 'Every Second',
+	type: 'n8n-nodes-base.scheduleTrigger',
+	typeVersion: 1.2,
+	parameters: { rule: { interval: [{ field: 'seconds', secondsInterval: 1 }] } },
+	position: MANUAL.position,
+};
+
+const DRAW = inARow('draw', [
+	webhook('Wish', 'draw', { responseMode: 'responseNode' }),
+	image('Draw', '={{ $json.body.prompt }}'),
+	respondedWithFile('Answer'),
+]);
+
+const COLLECTED_LATER = 'submit-now-collect-later';
+
+/** Seconds that a task takes: longer than n8n needs to start again, so that it is open meanwhile. */
+const SLOW = 25;
+
+const n8nServer = arrange(() => ({
+	name: 'triggers',
+	// This process draws. Meanwhile it reads no socket, and n8n closes one that is idle for 5 s.
+	gateway: { taskSeconds: 1, deltaMs: 50, defaultSize: '256x256' },
+}));
+const folder = () => join(n8nServer.n8n.userFolder, FILES);
+
+beforeAll(async () => {
+	const examples = (await exampleWorkflows()).map((workflow) => {
+		if (workflow.id === COLLECTED_LATER) return everySeconds(2)(workflow);
+		const isKept = workflow.id === 'rows-to-images';
+		return isKept ? followed(workflow, 'Images', saved('Save', folder())) : workflow;
+	});
+	const scheduled = inARow('scheduled', [SCHEDULE, image('Draw', 'a clock')]);
+	const neighbors = inARow('neighbors', [MANUAL, ...NEIGHBORS]);
+	await importWorkflows(n8nServer.n8n, [...examples, scheduled, neighbors, DRAW]);
+});
+
+/** Runs a workflow by `n8n execute`, which has to go well; returns what its nodes handed on. */
+async function run(id: string) {
+	const { error, items } = await n8nServer.n8n.execute(id);
+	expect(error).toBeUndefined();
+	return (node: string) => items(node);
+}
+
+test('n8n’s own nodes all load, run code, and read the files that they make', async () => {
+	const { node, folder: installed } = n8nServer.n8n.installation;
+	const output = await runCommand(node, [join(PROJECT, 'scripts/n8n/load-nodes.js'), installed]);
+	const seen = JSON.parse(output.trim().split('\n').at(-1) ?? '') as { count: number };
+	expect(seen).toMatchObject({ faults: [] });
+	expect(seen.count).toBeGreaterThan(900);
+	const items = await run('neighbors');
+	expect(items('Rows Again').map(({ json }) => json)).toEqual([{ sku: 'LAMP-01', price: 42 }]);
+	expect(JSON.stringify(items('Calendar Again')[0]?.json.data)).toContain('Session');
+}, 180_000);
+
+test('n8n execute leaves an image of each row in a file under the name of its row', async () => {
+	const images = (await run('rows-to-images'))('Images');
+	const names = (await readdir(folder())).sort();
+	expect(names).toEqual(['0-LAMP-01.png', '1-MUG-07.png', '2-CHAIR-12.png']);
+	for (const [index, name] of names.entries()) {
+		const png = await readFile(join(folder(), name));
+		expect(imageBelongsTo(images[index]?.json.prompt as string, png)).toBe(true);
+	}
+});
+
+describe('a workflow that waits for the world', () => {
+	beforeAll(async () => await n8nServer.start(), 300_000);
+
+	test('streams an answer in pieces, as the model writes it', async () => {
+		await n8nServer.main.rest.activate('stream-to-webhook');
+		const reply = await n8nServer.post('ask', { question: 'Count, please. [[words:40]]' });
+		expect(reply.status).toBe(200);
+		const { events, text, span, pieces } = await streamed(reply);
+		expect(text).toMatch(/^w1 w2 .* w40\{"model":"aurora-text-1","tokens":\d+\}$/);
+		expect(events[0]?.type).toBe('begin');
+		// 40 words at 50 ms each: the first byte is there long before the last.
+		expect(span).toBeGreaterThan(1000);
+		expect(pieces).toBeGreaterThan(20);
+	});
+
+	test('hands the edited image to whoever uploaded one by its form', async () => {
+		await n8nServer.main.rest.activate('edit-uploaded-image');
+		const form = (await exampleWorkflows()).find(({ id }) => id === 'edit-uploaded-image');
+		const id = form?.nodes.find(({ type }) => type.endsWith('.formTrigger'))?.webhookId as string;
+		const { address } = n8nServer.main;
+		const page = await (await served(`${address}/form/${id}`)).text();
+		expect(page).toContain('Change an image');
+		const upload = new FormData();
+		const boat = drawImage({ prompt: 'boat', index: 0, width: 40, height: 30 });
+		upload.set('field-0', new Blob([boat], { type: 'image/png' }), 'boat.png');
+		upload.set('field-1', 'Add a sail');
+		const answer = await fetch(`${address}/form/${id}`, { method: 'POST', body: upload });
+		expect(answer.status).toBe(200);
+		const { formWaitingUrl } = (await answer.json()) as { formWaitingUrl: string };
+		// As the form's page does: it asks until the workflow has come to its last page.
+		const { pathname, search } = new URL(formWaitingUrl);
+		await until('the form has a last page', async () => {
+			const status = await fetch(`${address}${pathname}/n8n-execution-status${search}`);
+			return (await status.text()).includes('form-waiting');
+		});
+		const last = await (await fetch(formWaitingUrl)).text();
+		expect(last).toContain('Your image is done');
+		expect(last).toContain('edited.png');
+		const sent = n8nServer.gateway.requests.find(({ route }) => route === 'edits')
+			?.body as FormRecord;
+		expect(sent.fields).toMatchObject({ prompt: 'Add a sail' });
+		expect(sent.files).toMatchObject([{ fileName: 'boat.png', size: boat.length }]);
+	});
+
+	/** Draws by a webhook; returns how many more files n8n keeps of binary data then. */
+	async function filesFor(prompt: string): Promise<number> {
+		const storage = join(n8nServer.n8n.userFolder, '.n8n');
+		const count = async () =>
+			(await readdir(storage, { recursive: true, withFileTypes: true })).filter(
+				(entry) =>
+					entry.isFile() &&
+					/binary_?data/i.test(entry.parentPath) &&
+					!entry.name.endsWith('.metadata'),
+			).length;
+		const before = await count();
+		const reply = await n8nServer.post('draw', { prompt });
+		expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'image/png']);
+		expect(imageBelongsTo(prompt, Buffer.from(await reply.arrayBuffer()))).toBe(true);
+		return (await count()) - before;
+	}
+
+	test('keeps its image as a file, as n8n is set up by itself', async () => {
+		await n8nServer.main.rest.activate('draw');
+		expect(await filesFor('a file on disk')).toBe(1);
+	});
+
+	test('collects the tasks that it remembered, each once, after n8n was killed', async () => {
+		const { gateway } = n8nServer;
+		const table = await createTable(n8nServer.main.rest, 'Image tasks', ['task_id', 'prompt']);
+		const rows = async () =>
+			(await n8nServer.main.rest.call<{ data: unknown[] }>('GET', `${table}/rows`)).data;
+		gateway.settings.taskSeconds = SLOW;
+		const before = gateway.tasks.length;
+		await n8nServer.main.rest.call('POST', `/workflows/${COLLECTED_LATER}/run`, {
+			triggerToStartFrom: { name: 'Submit Now' },
+		});
+		await until('both tasks are remembered', async () => (await rows()).length === 2);
+		await n8nServer.main.rest.activate(COLLECTED_LATER);
+		await n8nServer.main.kill();
+
+		await n8nServer.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'database' } });
+		await until('both tasks are done with', async () => (await rows()).length === 0, 200);
+		await n8nServer.main.rest.deactivate(COLLECTED_LATER);
+		const tasks = gateway.tasks.slice(before);
+		expect(tasks).toHaveLength(2);
+		for (const { id } of tasks) {
+			const downloads = gateway.storageRequests.filter(({ path }) => path.includes(id));
+			expect(downloads.map(({ status }) => status)).toContain(200);
+		}
+	}, 300_000);
+
+	test.each(['database', 'default'])(
+		'keeps no file of its image in the mode %s',
+		async (mode) => {
+			n8nServer.gateway.settings.taskSeconds = 1;
+			if (mode === 'default') {
+				await n8nServer.main.stop();
+				await n8nServer.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: mode } });
+			}
+			expect(await filesFor(`no file: ${mode}`)).toBe(0);
+		},
+		300_000,
+	);
+
+	test('runs by a schedule each time', async () => {
+		const { rest } = n8nServer.main;
+		await rest.activate('scheduled');
+		try {
+			const done = await until('two scheduled runs end', async () => {
+				const all = await rest.executions('scheduled');
+				const ended = all.filter(({ status }) => status !== 'running' && status !== 'new');
+				return ended.length >= 2 && ended;
+			});
+			for (const { status, mode } of done) expect([status, mode]).toEqual(['success', 'trigger']);
+		} finally {
+			await rest.deactivate('scheduled');
+		}
+		expect(n8nServer.gateway.tasks.some(({ request }) => request.prompt === 'a clock')).toBe(true);
+	});
+});
