@@ -21,6 +21,7 @@ const REPLACED: Array<[word: RegExp, instead: string]> = [
 	[/\bin place of\b/i, '"instead of"'],
 	[/\bfor good\b/i, '"permanently"'],
 	[/\b(utilize|leverage|e\.g\.,|etc\.)/i, 'a plain word'],
+	[/[.,;:] {2,}(?=\S)/, 'one space'],
 	[/\b(simply|just|obviously|of course)\b/i, 'nothing: leave it out'],
 ];
 

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import type { SourceMapPayload } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import packageJson from '../../package.json';
@@ -45,6 +46,12 @@ export async function readBuilt(): Promise<Record<string, string>> {
 		return [`dist/${file}`, text] as const;
 	});
 	return Object.fromEntries(await Promise.all(texts));
+}
+
+/** Which sources the bundle has, and which of their lines lie where in it. */
+export function readSourceMap(): SourceMapPayload {
+	const text = readFileSync(path.join(project, 'reports/bundle.js.map'), 'utf8');
+	return JSON.parse(text) as SourceMapPayload;
 }
 
 /**

@@ -1,21 +1,20 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { install, readBuilt } from './built';
+import { install, readSourceMap } from './built';
 
 const run = promisify(execFile);
 
 /** n8n-workflow of each n8n that is supported, by the name of the development dependency. */
 const WORKFLOWS = ['', '-1.123', '-2.10', '-2.30'].map((version) => `n8n-workflow${version}`);
 
-/** What the built files take from n8n-workflow. */
-async function importedNames(): Promise<string[]> {
-	const built = Object.entries(await readBuilt()).filter(([file]) => file.endsWith('.js'));
-	const names = built.flatMap(([, text]) =>
-		[...text.matchAll(/(\w+) = require\("n8n-workflow"\)/g)].flatMap(([, variable = '']) =>
-			[...text.matchAll(new RegExp(`\\b${variable}\\.(\\w+)`, 'g'))].map(([, name = '']) => name),
+/** What the sources of the built files take from n8n-workflow, types left out. */
+function importedNames(): string[] {
+	const names = readSourceMap().sourcesContent.flatMap((text) =>
+		[...text.matchAll(/^import \{([^}]*)\} from 'n8n-workflow';/gm)].flatMap(([, list = '']) =>
+			list.split(',').map((name) => name.trim()),
 		),
 	);
-	return [...new Set(names)];
+	return [...new Set(names)].filter((name) => name !== '' && !name.startsWith('type '));
 }
 
 /**
@@ -35,7 +34,7 @@ const LOAD = `
 `;
 
 it.each(WORKFLOWS)('%s has what the built files take, and each class loads', async (name) => {
-	const wanted = await importedNames();
+	const wanted = importedNames();
 	expect(wanted).toEqual(expect.arrayContaining(['NodeApiError', 'NodeOperationError', 'sleep']));
 	const { folder, remove } = await install(name);
 	try {

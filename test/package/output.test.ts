@@ -1,18 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { install, manifest, project, readBuilt } from './built';
+import { install, manifest, readBuilt, readSourceMap } from './built';
 
 let built: Record<string, string>;
 let sourceMap: SourceMapPayload;
 let scripts: Array<[string, string]>;
 beforeAll(async () => {
 	built = await readBuilt();
-	sourceMap = JSON.parse(
-		readFileSync(path.join(project, 'reports/bundle.js.map'), 'utf8'),
-	) as SourceMapPayload;
+	sourceMap = readSourceMap();
 	scripts = Object.entries(built).filter(([file]) => file.endsWith('.js'));
 });
 

@@ -135,7 +135,7 @@ const FAULTS: Record<FaultKind, [problem: string, mayRetry: boolean, advice: str
 	handshake: [
 		'it refuses the TLS handshake',
 		false,
-		`It may require a client certificate.  ${ASK_OPERATOR}`,
+		`It may require a client certificate. ${ASK_OPERATOR}`,
 	],
 	tls: ['it does not speak TLS, which https needs', false, ASK_OPERATOR],
 	blocked: [
