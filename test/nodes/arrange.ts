@@ -87,7 +87,7 @@ export interface Harness {
 }
 
 /**
- * Starts a harness. Its gateway's tasks take 6 s and its pictures are small, unless the options say
+ * Starts a harness. Its gateway's tasks take 6 s and its images are small, unless the options say
  * otherwise. After each run it looks for the key in all that the run left behind, and at the end
  * for an Authorization header at the storage host.
  */
@@ -243,7 +243,7 @@ export const sourceUrls = (...urls: string[]): IDataObject => ({
 	images: { image: urls.map((url) => ({ source: 'url', url })) },
 });
 
-/** Parameters of Image → Edit, of a picture at an address. */
+/** Parameters of Image → Edit, of an image at an address. */
 export const editImage: Parameters = (given = {}) =>
 	generateImage({
 		prompt: 'More light',
@@ -268,7 +268,7 @@ export const itemsOf = (...values: IDataObject[]): INodeExecutionData[] =>
 export const numbered = (count: number): INodeExecutionData[] =>
 	itemsOf(...Array.from({ length: count }, (_unused, n) => ({ n })));
 
-/** Submits a picture without waiting for it, and returns its task. */
+/** Submits an image without waiting for it, and returns its task. */
 export async function submitted(harness: Harness, given: IDataObject = {}): Promise<ImageTask> {
 	await harness.image(generateImage({ waitForCompletion: false, ...given }));
 	return harness.gateway.tasks.at(-1)!;

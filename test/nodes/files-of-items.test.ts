@@ -20,13 +20,13 @@ import {
 
 const harness = useHarness();
 
-const picture = (prompt: string) => {
+const pngOf = (prompt: string) => {
 	const drawn = drawImage({ prompt, index: 0, width: 24, height: 16 });
 	// With an alpha channel, as a mask needs it.
 	const png = PNG.sync.write(PNG.sync.read(drawn), { colorType: 6 });
 	return { png, url: `data:image/png;base64,${png.toString('base64')}` };
 };
-const [boat, tree] = [picture('boat'), picture('tree')];
+const [boat, tree] = [pngOf('boat'), pngOf('tree')];
 
 /** A file as n8n's own helper keeps it, in the storage of now. */
 async function kept(bytes: Buffer, name = 'a.png'): Promise<IBinaryData> {

@@ -144,8 +144,8 @@ const bodyOf = ({ requestId }: ImageTask, requests: Gateway['requests']) =>
 /** What n8n shows of an error, and what it saves. */
 const errorOf = (error: Error) => [error.message, error];
 
-/** Checks that each item has a file with the picture of its prompt, and returns the files. */
-export async function expectPictures(
+/** Checks that each item has a file with the image of its prompt, and returns the files. */
+export async function expectImages(
 	items: INodeExecutionData[],
 	prompts: string[],
 	field = 'data',

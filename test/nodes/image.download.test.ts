@@ -7,14 +7,14 @@ import type { IDataObject } from 'n8n-workflow';
 import { drawImage, type Fault } from '../../gateway';
 import { readBinary, storeBinaryInMemory } from '../../scripts/engine/index';
 import { generateImage, getTask, reply, shown, useDisk, useHarness } from './arrange';
-import { checkingTasks, expectPictures } from './image.arrange';
+import { checkingTasks, expectImages } from './image.arrange';
 
 /* What each fault of a storage host comes to stands in `test/faults`. Here is what a node adds. */
 
 const harness = useHarness(checkingTasks);
 const storage = useDisk();
 
-const PICTURE = drawImage({ prompt: 'A boat', index: 0, width: 32, height: 24 });
+const IMAGE = drawImage({ prompt: 'A boat', index: 0, width: 32, height: 24 });
 const MB = 2 ** 20;
 
 type Answer = Fault | ((res: ServerResponse) => void | Promise<void>);
@@ -34,7 +34,7 @@ function storageAnswers(...answers: Array<Answer | 'right'>) {
 }
 
 const PNG = { 'Content-Type': 'image/png' };
-const pictureReply = reply(200, PICTURE, PNG);
+const imageReply = reply(200, IMAGE, PNG);
 
 /** The files in n8n's storage, without what n8n notes of them. */
 const stored = async () => (await storage.files()).filter((name) => !name.endsWith('.metadata'));
@@ -47,7 +47,7 @@ describe('A download', () => {
 		]);
 		const { headers } = harness.gateway.storageRequests[0]!;
 		expect([headers.authorization, headers.cookie]).toEqual([undefined, undefined]);
-		await expectPictures(items, ['A boat']);
+		await expectImages(items, ['A boat']);
 		expect(items[0]?.binary?.data?.id).toMatch(/^filesystem/);
 		expect(await stored()).toHaveLength(1);
 	});
@@ -56,8 +56,8 @@ describe('A download', () => {
 		storageAnswers(
 			reply(503, 'oops', { 'Retry-After': '11' }),
 			(res) => {
-				res.writeHead(200, { ...PNG, 'Content-Length': PICTURE.length });
-				res.write(PICTURE.subarray(0, 300));
+				res.writeHead(200, { ...PNG, 'Content-Length': IMAGE.length });
+				res.write(IMAGE.subarray(0, 300));
 				setImmediate(() => res.destroy());
 			},
 			reply(200, '', PNG),
@@ -68,19 +68,19 @@ describe('A download', () => {
 		const { items } = await harness.image(generateImage({ options }));
 		expect(harness.gateway.storageRequests).toHaveLength(5);
 		expect(harness.seconds()).toBe(6 + 11 + 2 + 4 + 25 + 8);
-		await expectPictures(items, ['A boat']);
+		await expectImages(items, ['A boat']);
 		expect(await stored()).toHaveLength(1);
 	});
 
 	test('takes an address that is relative to the gateway, and sends no key there', async () => {
 		harness.gateway.settings.intercept = ({ reply: answer, route, record }) => {
-			if (record.path === '/pictures/boat.png' && !answer) return pictureReply;
+			if (record.path === '/pictures/boat.png' && !answer) return imageReply;
 			if (answer && route === 'task') {
 				answer.body = String(answer.body).replaceAll(/"http:[^"]*"/g, '"/pictures/boat.png"');
 			}
 			return undefined;
 		};
-		await expectPictures((await harness.image(generateImage())).items, ['A boat']);
+		await expectImages((await harness.image(generateImage())).items, ['A boat']);
 		const fetched = harness.gateway.requests.filter(({ path }) => path === '/pictures/boat.png');
 		expect(fetched.map(({ headers }) => headers.authorization)).toEqual([undefined]);
 	});
@@ -111,11 +111,11 @@ describe('A download that cannot be had', () => {
 	const megabytes = (bytes: number) => `={{ ${bytes / MB} }}`;
 	const tooLarge: Answer = (res) => {
 		res.writeHead(200, { ...PNG, 'Content-Length': 64 * MB + 1 });
-		res.end(PICTURE);
+		res.end(IMAGE);
 	};
 
 	test.each<[string, Answer, megabytes: number, IDataObject?]>([
-		['Max File Size', pictureReply, 0, { maxFileSize: megabytes(PICTURE.length - 1) }],
+		['Max File Size', imageReply, 0, { maxFileSize: megabytes(IMAGE.length - 1) }],
 		['64 MB by default', tooLarge, 64],
 	])('since it is above %s names reason, task and way out', async (...row) => {
 		const [, answer, limit, options = {}] = row;
@@ -139,15 +139,15 @@ describe('A download that cannot be had', () => {
 	});
 
 	test('lets a file of just Max File Size pass, and leaves one without end at the limit', async () => {
-		storageAnswers(pictureReply);
-		const maxFileSize = megabytes(PICTURE.length);
+		storageAnswers(imageReply);
+		const maxFileSize = megabytes(IMAGE.length);
 		const { items } = await harness.image(generateImage({ options: { maxFileSize } }));
-		expect(items[0]?.json.file).toMatchObject({ size: PICTURE.length });
+		expect(items[0]?.json.file).toMatchObject({ size: IMAGE.length });
 
 		let sent = 0;
 		storageAnswers(async (res) => {
 			res.writeHead(200, PNG);
-			res.write(PICTURE);
+			res.write(IMAGE);
 			const piece = Buffer.alloc(64 * 1024);
 			while (!res.destroyed && sent < 100 * MB) {
 				sent += piece.length;
@@ -165,7 +165,7 @@ describe('A download that cannot be had', () => {
 	});
 });
 
-test('a picture that n8n cannot store is not lost: Task → Get brings it later', async () => {
+test('an image that n8n cannot store is not lost: Task → Get brings it later', async () => {
 	// A file where n8n wants a folder, as a full or broken disk would refuse it.
 	await rm(storage.folder, { recursive: true });
 	await writeFile(storage.folder, '');
@@ -177,6 +177,6 @@ test('a picture that n8n cannot store is not lost: Task → Get brings it later'
 	expect(error.description).toMatch(/Task → Get/);
 
 	await storeBinaryInMemory();
-	await expectPictures((await harness.image(getTask(task_id))).items, ['A boat']);
+	await expectImages((await harness.image(getTask(task_id))).items, ['A boat']);
 	expect(harness.gateway.tasks).toHaveLength(1);
 });

@@ -4,20 +4,20 @@ import { PNG } from 'pngjs';
 import { sizeOf, type FormRecord } from '../../gateway';
 import { prepareNode, storeBinaryOnDisk } from '../../scripts/engine/index';
 import { editImage, file, imageNode, reply, sourceFiles, sourceUrls, useHarness } from './arrange';
-import { checkingTasks, expectPictures } from './image.arrange';
+import { checkingTasks, expectImages } from './image.arrange';
 
 const harness = useHarness(checkingTasks);
 
 /** A PNG of one color. */
-function picture(...color: number[]): Buffer {
+function pngOf(...color: number[]): Buffer {
 	const png = new PNG({ width: 20, height: 20 });
 	for (let at = 0; at < png.data.length; at += 4) png.data.set(color, at);
 	return PNG.sync.write(png, { colorType: 6 });
 }
 
-const RED = picture(255, 0, 0, 255);
-const BLUE = picture(0, 0, 255, 255);
-const MASK = picture(0, 0, 0, 0);
+const RED = pngOf(255, 0, 0, 255);
+const BLUE = pngOf(0, 0, 255, 255);
+const MASK = pngOf(0, 0, 0, 0);
 
 const JPEG = Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex');
 const WEBP = Buffer.from('RIFF\x10\0\0\0WEBPVP8 \0\0\0\0', 'latin1');
@@ -35,7 +35,7 @@ const sentFiles = () =>
 	form().files.map(({ field, fileName, mimeType, sha256 }) => [field, fileName, mimeType, sha256]);
 
 describe('The form of an edit', () => {
-	test('has the file in the field data, and the edited picture comes back', async () => {
+	test('has the file in the field data, and the edited image comes back', async () => {
 		const { items } = await harness.image(editFiles({ options: { size: '40x20', n: 2 } }), {
 			items: [{ json: {}, binary: { data: file(RED, 'Schiff "blau" – лодка.png') } }],
 		});
@@ -49,7 +49,7 @@ describe('The form of an edit', () => {
 		expect(form().fields).toEqual({ model, prompt, size: '40x20', n: '2' });
 		const name = expect.stringMatching(/^Schiff .*blau.* – лодка\.png$/) as string;
 		expect(sentFiles()).toEqual([['image', name, 'image/png', hash(RED)]]);
-		const [png] = await expectPictures(items, [prompt, prompt]);
+		const [png] = await expectImages(items, [prompt, prompt]);
 		expect(sizeOf(png!)).toEqual({ width: 40, height: 20 });
 		expect(items[0]).toMatchObject({ json: { status: 'completed', model, prompt } });
 	});

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sizeOf } from '../../gateway';
 import { byId, generateImage, itemsOf, numbered, useHarness } from './arrange';
-import { checkingTasks, expectPictures } from './image.arrange';
+import { checkingTasks, expectImages } from './image.arrange';
 
 const harness = useHarness(checkingTasks);
 
@@ -49,10 +49,10 @@ describe('What Image → Generate sends', () => {
 });
 
 describe('What Image → Generate returns', () => {
-	test('is an item with the picture, its facts and its file', async () => {
+	test('is an item with the image, its facts and its file', async () => {
 		const { items } = await harness.image(generateImage({ options: { size: '40x30' } }));
 		const { id, createdAt } = harness.gateway.tasks[0]!;
-		const [png] = await expectPictures(items, ['A boat']);
+		const [png] = await expectImages(items, ['A boat']);
 		expect(sizeOf(png!)).toEqual({ width: 40, height: 30 });
 		const url = `${harness.gateway.storageUrl}${harness.gateway.storageRequests[0]?.path}`;
 		const fileName = `a-boat-${id.slice(-4)}.png`;

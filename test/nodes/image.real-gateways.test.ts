@@ -10,7 +10,7 @@ import {
 	useHarness,
 	waitForTask,
 } from './arrange';
-import { expectPictures, runChecked } from './image.arrange';
+import { expectImages, runChecked } from './image.arrange';
 
 /* What real gateways do with image tasks beyond the contract. */
 
@@ -153,7 +153,7 @@ describe('A link that died', () => {
 			isLate = false;
 			return fault;
 		};
-		await expectPictures((await harness.image(generateImage())).items, ['A boat']);
+		await expectImages((await harness.image(generateImage())).items, ['A boat']);
 		expect([submits(), polls()]).toEqual([1, 3]);
 	});
 
@@ -171,7 +171,7 @@ test('Other words for the status of a task lead to its image, and are told at th
 	set({ statusWords: { processing: 'RUNNING', completed: 'SUCCESS' } });
 	const { items } = await harness.image(generateImage());
 	expect(items[0]?.json.status).toBe('completed');
-	await expectPictures(items, ['A boat']);
+	await expectImages(items, ['A boat']);
 	expect(polls()).toBe(2);
 	harness.gateway.settings.taskSeconds = 600;
 	const error = await failure(generateImage({ options: { maxWait: 10 } }));
@@ -197,11 +197,11 @@ test.each<[string, GatewaySwitches]>([
 ])('%s do not keep the image from coming', async (_name, switches) => {
 	set(switches);
 	const { items } = await harness.image(generateImage());
-	await expectPictures(items, ['A boat']);
+	await expectImages(items, ['A boat']);
 	const { id } = harness.gateway.tasks[0]!;
 	expect(items[0]?.json).toMatchObject({ task_id: id, status: 'completed', image_count: 1 });
 	for (const given of [getTask(id), waitForTask(id)]) {
-		await expectPictures((await harness.image(given)).items, ['A boat']);
+		await expectImages((await harness.image(given)).items, ['A boat']);
 	}
 	expect(submits()).toBe(1);
 });
@@ -223,7 +223,7 @@ test('a key that is refused in the middle is sent no more; tasks stand in the er
 	const { requests, tasks } = harness.gateway;
 	expect(requests.filter(({ startedAt }) => startedAt > refusedAt)).toEqual([]);
 	expect(requests.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(2);
-	await expectPictures(items.slice(0, 1), ['Picture 0']);
+	await expectImages(items.slice(0, 1), ['Picture 0']);
 	expect(tasks).toHaveLength(3);
 	const errors = items.slice(1).map(({ json }) => json.error_details as IDataObject);
 	expect(errors.map(({ task_id }) => task_id)).toEqual([

@@ -13,12 +13,12 @@ import {
 	useHarness,
 	waitForTask,
 } from './arrange';
-import { expectPictures, runChecked, type Placed, type WorkflowOptions } from './image.arrange';
+import { expectImages, runChecked, type Placed, type WorkflowOptions } from './image.arrange';
 
 const harness = useHarness();
 
 /** Parameters of Image → Generate, with a prompt for each item: `Picture 0`, `Picture 1`, … */
-const pictures = (given: IDataObject = {}) =>
+const images = (given: IDataObject = {}) =>
 	generateImage({ prompt: '=Picture {{ $json.n }}', ...given });
 
 const prompts = (...numbers: number[]) => numbers.map((n) => `Picture ${n}`);
@@ -66,7 +66,7 @@ const kept = (ended: { data: { executionData?: { contextData: IDataObject } } })
 describe('Retry On Fail', () => {
 	test('takes a task up in every further try, and keeps nothing once it is delivered', async () => {
 		refuse(2, 'task');
-		const ended = await run([tried(pictures())]);
+		const ended = await run([tried(images())]);
 
 		expect(ended.error).toBeUndefined();
 		expect(submits()).toBe(1);
@@ -77,7 +77,7 @@ describe('Retry On Fail', () => {
 
 	test('submits only the items of a large batch that have no task yet', async () => {
 		refuse(1, 'generations', 'Picture 5');
-		const ended = await run([tried(pictures({ options: { concurrency: 2 } }))], {
+		const ended = await run([tried(images({ options: { concurrency: 2 } }))], {
 			items: numbered(8),
 		});
 
@@ -85,13 +85,13 @@ describe('Retry On Fail', () => {
 		// Each once, and the refused one once more.
 		expect(submits()).toBe(9);
 		expect(harness.gateway.tasks).toHaveLength(8);
-		await expectPictures(ended.items('Draw'), prompts(0, 1, 2, 3, 4, 5, 6, 7));
+		await expectImages(ended.items('Draw'), prompts(0, 1, 2, 3, 4, 5, 6, 7));
 	});
 
-	test('fetches all pictures of a task of which one could not be had', async () => {
+	test('fetches all images of a task of which one could not be had', async () => {
 		harness.gateway.settings.storageIntercept = ({ record, attempt }) =>
 			record.path.includes('/1.png') && attempt <= 2 ? { kind: 'reply', status: 404 } : undefined;
-		const ended = await run([tried(pictures({ options: { n: 3 } }))]);
+		const ended = await run([tried(images({ options: { n: 3 } }))]);
 
 		expect(ended.error).toBeUndefined();
 		expect(submits()).toBe(1);
@@ -100,7 +100,7 @@ describe('Retry On Fail', () => {
 
 	test('returns the task of the try before where the node does not wait', async () => {
 		refuse(1, 'generations', 'Picture 1');
-		const draw = pictures({ waitForCompletion: false, options: { concurrency: 1 } });
+		const draw = images({ waitForCompletion: false, options: { concurrency: 1 } });
 		const ended = await run([tried(draw)], { items: numbered(2) });
 
 		expect(harness.gateway.tasks).toHaveLength(2);
@@ -126,7 +126,7 @@ describe('Retry On Fail', () => {
 
 	test('does not submit anew what the gateway no longer knows, and keeps its ID but no prompt', async () => {
 		refuse(Infinity, 'task', undefined, 404);
-		const ended = await run([tried(pictures())]);
+		const ended = await run([tried(images())]);
 
 		const id = harness.gateway.tasks[0]!.id;
 		expect([submits(), polls()]).toEqual([1, 1]);
@@ -140,7 +140,7 @@ describe('Retry On Fail', () => {
 		let failures = 1;
 		harness.gateway.settings.failTask = ({ prompt }) =>
 			prompt === 'Picture 1' && failures-- > 0 ? { httpStatus: 400 } : undefined;
-		const ended = await run([tried(pictures())], { items: numbered(3) });
+		const ended = await run([tried(images())], { items: numbered(3) });
 
 		expect(harness.gateway.tasks.map(({ request }) => request.prompt).sort()).toEqual(
 			prompts(0, 1, 1, 2),
@@ -179,7 +179,7 @@ describe('Retry On Fail', () => {
 			}
 			return route === 'task' && looks++ >= 4 ? { kind: 'reply', status: 401 } : undefined;
 		};
-		const ended = await run([tried(pictures({ options: { concurrency: 1 } }))], {
+		const ended = await run([tried(images({ options: { concurrency: 1 } }))], {
 			items: numbered(3),
 		});
 
@@ -192,7 +192,7 @@ describe('Retry On Fail', () => {
 	test('does not submit again where a submission may have arrived', async () => {
 		harness.gateway.settings.intercept = ({ stage, route }) =>
 			stage === 'before' && route === 'generations' ? { kind: 'destroy' } : undefined;
-		const ended = await run([tried(pictures())]);
+		const ended = await run([tried(images())]);
 
 		expect(ended.status).toBe('error');
 		expect(submits()).toBe(1);
@@ -207,7 +207,7 @@ describe('Retry On Fail', () => {
 		signal.addEventListener('abort', () => {
 			sent = harness.gateway.count();
 		});
-		const ended = await run([tried(pictures())], { items: numbered(2), signal });
+		const ended = await run([tried(images())], { items: numbered(2), signal });
 
 		expect(ended.status).toBe('canceled');
 		await time.advance(600_000);
@@ -221,7 +221,7 @@ describe('Retry On Fail', () => {
 describe('Retry On Fail beside Continue', () => {
 	test('tries again where the first item failed: nothing is submitted twice', async () => {
 		refuse(1, 'task', 'Picture 0');
-		const ended = await run([tried(pictures(), { onError: 'continueRegularOutput' })], {
+		const ended = await run([tried(images(), { onError: 'continueRegularOutput' })], {
 			items: numbered(3),
 		});
 
@@ -239,7 +239,7 @@ describe('Retry On Fail beside Continue', () => {
 		'%s: item %i, which fails in each of %i tries, is one error item with its task',
 		async (onError, failing, tries) => {
 			refuse(Infinity, 'task', `Picture ${failing}`);
-			const ended = await run([tried(pictures(), { onError })], { items: numbered(3) });
+			const ended = await run([tried(images(), { onError })], { items: numbered(3) });
 
 			expect(submits()).toBe(3);
 			expect(harness.gateway.count({ route: 'task', status: 400 })).toBe(tries);
@@ -254,14 +254,14 @@ describe('Retry On Fail beside Continue', () => {
 	);
 });
 
-test('Continue (using error output): pictures and failures leave linked to their input, and a failed download is fetched there', async () => {
+test('Continue (using error output): images and failures leave linked to their input, and a failed download is fetched there', async () => {
 	harness.gateway.settings.storageIntercept = ({ record, attempt }) =>
 		attempt === 1 && /^Picture [13]$/.test(promptOf(record.path.split('/')[2]) ?? '')
 			? { kind: 'reply', status: 403 }
 			: undefined;
 	const ended = await run(
 		[
-			{ name: 'Draw', parameters: pictures(), onError: 'continueErrorOutput' },
+			{ name: 'Draw', parameters: images(), onError: 'continueErrorOutput' },
 			{ name: 'Fetch', parameters: getTask('={{ $json.error_details.task_id }}') },
 		],
 		{
@@ -285,11 +285,11 @@ test('Continue (using error output): pictures and failures leave linked to their
 			},
 		})),
 	);
-	await expectPictures(ended.items('Draw', 0), prompts(0, 2, 4));
-	await expectPictures(ended.items('Fetch'), prompts(1, 3));
+	await expectImages(ended.items('Draw', 0), prompts(0, 2, 4));
+	await expectImages(ended.items('Fetch'), prompts(1, 3));
 });
 
-test('two items and two nodes with the same request each get a picture of their own', async () => {
+test('two items and two nodes with the same request each get an image of their own', async () => {
 	const nodes = ['Draw', 'Again'].map((name) => ({ name, parameters: generateImage() }));
 	const ended = await run(nodes, { items: numbered(2), repeats: 4 });
 	const ids = nodes.flatMap(({ name }) => ended.items(name).map(({ json }) => json.task_id));
@@ -320,7 +320,7 @@ describe('A node inside a loop', () => {
 			},
 		);
 
-	test('makes a picture in each run of the same request, and takes up the task of that run only', async () => {
+	test('makes an image in each run of the same request, and takes up the task of that run only', async () => {
 		// The first run gives its task up, the second has to fail once.
 		refuse(3, 'task');
 		const ended = await loop(
@@ -356,7 +356,7 @@ test('a failure without Continue names the tasks of all other items, and a later
 	harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt === 'Picture 0' ? 3 : 9);
 	harness.gateway.settings.failTask = ({ prompt }) =>
 		prompt === 'Picture 3' ? { httpStatus: 400 } : undefined;
-	const ended = await run([{ name: 'Draw', parameters: pictures() }], { items: numbered(6) });
+	const ended = await run([{ name: 'Draw', parameters: images() }], { items: numbered(6) });
 
 	// As n8n saves it.
 	const error = JSON.parse(JSON.stringify(ended.error)) as ShownError;
@@ -377,7 +377,7 @@ test('a failure without Continue names the tasks of all other items, and a later
 		items: itemsOf(...listed),
 		executionId: '2',
 	});
-	await expectPictures(
+	await expectImages(
 		later.items('Wait'),
 		listed.map(({ item }) => `Picture ${item}`),
 	);

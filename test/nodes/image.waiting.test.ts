@@ -12,7 +12,7 @@ import {
 	useHarness,
 	waitForTask,
 } from './arrange';
-import { checkingTasks, expectPictures } from './image.arrange';
+import { checkingTasks, expectImages } from './image.arrange';
 
 const START = Date.UTC(2026, 0, 1);
 const harness = useHarness(checkingTasks);
@@ -66,7 +66,7 @@ describe('A task is looked at', () => {
 		const run = await harness.image(generateImage({ options }));
 
 		expect(polledAt()).toEqual(expected);
-		await expectPictures(run.items, ['A boat']);
+		await expectImages(run.items, ['A boat']);
 	});
 });
 
@@ -114,14 +114,14 @@ describe('Max Wait', () => {
 	});
 });
 
-test('Task → Wait looks at once, then waits until the picture is there, and tells the editor', async () => {
+test('Task → Wait looks at once, then waits until the image is there, and tells the editor', async () => {
 	const { id } = await submitted(harness);
 	await harness.time.advance(1000);
 	const options = { pollInterval: 4, fileName: 'x', binaryPropertyName: 'pic' };
 	const run = await harness.image(waitForTask(id, { options }));
 
 	expect(polledAt()).toEqual([1, 5, 9]);
-	await expectPictures(run.items, ['A boat'], 'pic');
+	await expectImages(run.items, ['A boat'], 'pic');
 	expect(run.items[0]?.binary?.pic?.fileName).toBe('x.png');
 	expect(run.uiMessages).toEqual([
 		[`Image task ${id}: processing`],
@@ -142,7 +142,7 @@ test('Task → Wait waits for several tasks side by side, not for one that is do
 	expect(polledAt()).toEqual([10, 10, 10, 13, 13, 16, 19]);
 });
 
-test('Task → Get looks once at each task: its pictures if it is done, else how it stands', async () => {
+test('Task → Get looks once at each task: its images if it is done, else how it stands', async () => {
 	const options = { n: 2, size: '20x10' };
 	const done = await submitted(harness, { prompt: 'A tree', options });
 	const failed = await submitted(harness, { prompt: 'A tree [[fail:429]]' });
@@ -186,7 +186,7 @@ test('Task → Get looks once at each task: its pictures if it is done, else how
 	]);
 	expect(run.items[3]?.json).not.toHaveProperty('retry_after');
 	for (const name of ['model', 'prompt']) expect(run.items[1]?.json).not.toHaveProperty(name);
-	await expectPictures(run.items.slice(1, 3), ['A tree', 'A tree'], 'file');
+	await expectImages(run.items.slice(1, 3), ['A tree', 'A tree'], 'file');
 	expect(polls().map(({ method, path, rawLength }) => [method, path, rawLength])).toEqual(
 		tasks.map((task) => ['GET', `/v1/images/tasks/${task.id}`, 0]),
 	);

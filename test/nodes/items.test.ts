@@ -28,7 +28,7 @@ function watchInFlight() {
 }
 
 describe('A batch', () => {
-	test('keeps the order of its items and their pictures, whichever is done first', async () => {
+	test('keeps the order of its items and their images, whichever is done first', async () => {
 		const durations = [20, 1, 13, 4, 8];
 		harness.gateway.settings.taskSeconds = ({ prompt }) => durations[Number(prompt)]!;
 		const run = await harness.image(
@@ -151,7 +151,7 @@ describe('Under Continue', () => {
 			'an expression that fails',
 			{ prompt: '={{ $json.n === 1 ? $("Nowhere").item.json.a : "x" }}' },
 			/^Referenced node doesn't exist$/,
-			/^$/,
+			/Check the expressions of the fields/,
 		],
 	])('%s is the error of its item', async (_name, given, message, advice) => {
 		const run = await harness.text(createResponse(given), {
@@ -189,8 +189,8 @@ describe('Under Continue', () => {
 });
 
 describe('After a failure that ends the node', () => {
-	/** Pictures of which the last is refused, as a task, at 3 s; the others take a minute. */
-	async function failedPictures(count: number, given: IDataObject = {}) {
+	/** Images of which the last is refused, as a task, at 3 s; the others take a minute. */
+	async function failedImages(count: number, given: IDataObject = {}) {
 		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('bad') ? 3 : 60);
 		const prompt = `={{ $json.n === ${count - 1} ? "bad [[fail:400]]" : "good " + $json.n }}`;
 		const run = await harness.imageError(generateImage({ prompt, ...given }), {
@@ -236,7 +236,7 @@ describe('After a failure that ends the node', () => {
 			const n = Number(/good (\d)/.exec(prompt ?? '')?.[1] ?? NaN);
 			return stage === 'before' && n >= 0 ? { kind: 'delay', ms: 1000 - 100 * n } : undefined;
 		};
-		const { error, own, others } = await failedPictures(9, { options: { concurrency: 9 } });
+		const { error, own, others } = await failedImages(9, { options: { concurrency: 9 } });
 
 		expect(harness.seconds()).toBe(3);
 		const sent = harness.gateway.count();
@@ -273,7 +273,7 @@ describe('After a failure that ends the node', () => {
 		]);
 	});
 
-	test('an expression that failed names its item, and the task whose picture was fetched already', async () => {
+	test('an expression that failed names its item, and the task whose image was fetched already', async () => {
 		const run = await harness.imageError(
 			generateImage({
 				prompt: '={{ $json.n === 1 ? $("Nowhere").item.json.a : "good" }}',

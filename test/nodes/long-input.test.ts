@@ -18,24 +18,24 @@ import { useChat } from './chat-model.arrange';
 const harness = useHarness();
 const chat = useChat();
 
-const PICTURE = drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 });
+const IMAGE = drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 });
 const items = [
-	{ json: {}, binary: { data: { data: PICTURE.toString('base64'), mimeType: 'image/png' } } },
+	{ json: {}, binary: { data: { data: IMAGE.toString('base64'), mimeType: 'image/png' } } },
 ];
 const LENGTH = 400_000;
 const LONG = 'x'.repeat(LENGTH);
 
 describe('The content of a file in place of the name of its field is told as that', () => {
-	const base64 = Buffer.alloc(300_000, PICTURE).toString('base64');
+	const base64 = Buffer.alloc(300_000, IMAGE).toString('base64');
 	const CONTENTS: Array<[string, string]> = [
 		['base64 of 300 kB', base64],
-		['short base64 of a PNG', PICTURE.toString('base64').slice(0, 100)],
+		['short base64 of a PNG', IMAGE.toString('base64').slice(0, 100)],
 		['short base64 of a PDF', 'JVBERi0xLjcKJeLjz9MK'],
 		['a data URL', `data:image/png;base64,${base64}`],
 		['a short data URL', 'data:image/png;base64,iVBORw0KGgo='],
 		['a data URL without a type', 'data:,Hello'],
 		['a data URL with blanks before it', '\n data:application/pdf;base64,JVBERi0x'],
-		['bytes as a text', PICTURE.toString('latin1')],
+		['bytes as a text', IMAGE.toString('latin1')],
 		['a PDF as a text', '%PDF-1.7'],
 		['a long text', 'Once upon a time '.repeat(20)],
 	];

@@ -16,7 +16,7 @@ import {
 
 const harness = useHarness();
 
-/** An item with a picture, a text and a file without bytes. */
+/** An item with an image, a text and a file without bytes. */
 const binary = {
 	data: file(drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 })),
 	page: file('Hello', undefined, 'text/plain'),

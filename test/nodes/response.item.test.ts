@@ -3,7 +3,7 @@ import { sizeOf } from '../../gateway';
 import createPreview from '../../nodes/ModelAccess/__schema__/v1.0.0/response/create.json';
 import { readBinary } from '../../scripts/engine/index';
 import { createResponse, itemsOf, reply, shown, useDisk, useHarness } from './arrange';
-import { expectPictures } from './image.arrange';
+import { expectImages } from './image.arrange';
 
 const harness = useHarness();
 
@@ -146,7 +146,7 @@ describe('Images that the model draws', () => {
 			const given = createResponse({ prompt, stream, options: { tools } });
 			const { items } = await harness.text(given);
 			expect(items[0]?.binary?.data?.id).toMatch(/^filesystem/);
-			const [png] = await expectPictures(items, [prompt]);
+			const [png] = await expectImages(items, [prompt]);
 			expect(sizeOf(png!)).toEqual({ width: 32, height: 24 });
 			expect(items[0]?.json.text).toBe('You said: A red boat');
 		});

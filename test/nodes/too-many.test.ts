@@ -56,7 +56,7 @@ test.each<[concurrency: number, taskSeconds: number, retryAfter: string, refusal
 	},
 );
 
-test('a place is free as soon as the task is over, not after its picture is downloaded', async () => {
+test('a place is free as soon as the task is over, not after its image is downloaded', async () => {
 	harness = await startHarness({
 		keys: { few: { key: KEY, maxConcurrentTasks: 1 } },
 		storageIntercept: async ({ stage }) => {

@@ -116,7 +116,7 @@ function withValue(path: string, { displayOptions }: INodeProperties, value: unk
 const valueFor = ({ type }: INodeProperties, text: string) =>
 	type === 'resourceLocator' ? { __rl: true, mode: 'id', value: text } : text;
 
-const PICTURE = {
+const IMAGE = {
 	data: drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 }).toString('base64'),
 	mimeType: 'image/png',
 };
@@ -164,7 +164,7 @@ describe('A list or an object from an expression is refused before anything is s
 			const parameters = OPERATIONS[of]!(withValue(path, field, expression));
 			const run = node === 'text' ? harness.textError : harness.imageError;
 			const error = shown(
-				await run(parameters, { items: [{ json: {}, binary: { data: PICTURE } }] }),
+				await run(parameters, { items: [{ json: {}, binary: { data: IMAGE } }] }),
 			);
 			const named = TAKES_LISTS.test(label) && got === 'a list' ? 'an object' : got;
 			expect(error.message).toMatch(new RegExp(`^${label}.* is ${named}, n`));

@@ -33,7 +33,7 @@ describe('a conversation becomes input items', () => {
 
 	type File = Omit<Extract<MessageContent, { type: 'file' }>, 'type'>;
 	const at = (providerMetadata: Record<string, string>) => ({ data: '', providerMetadata });
-	const picture = { mediaType: 'image/png', data: PNG };
+	const png = { mediaType: 'image/png', data: PNG };
 	const dataUrl = `data:image/png;base64,${PNG}`;
 	const csv = { mediaType: 'text/csv', data: 'YQ==' };
 	const csvData = { file_data: 'data:text/csv;base64,YQ==' };
@@ -43,11 +43,11 @@ describe('a conversation becomes input items', () => {
 	const detailed = { mediaType: 'image/*', ...at({ url, detail: 'low' }) };
 
 	test.each<[string, File, object]>([
-		['an image', picture, { image_url: dataUrl }],
-		['an image in bytes', { ...picture, data: bytes }, { image_url: 'data:image/png;base64,AQID' }],
-		['an image as a data address', { ...picture, data: dataUrl }, { image_url: dataUrl }],
+		['an image', png, { image_url: dataUrl }],
+		['an image in bytes', { ...png, data: bytes }, { image_url: 'data:image/png;base64,AQID' }],
+		['an image as a data address', { ...png, data: dataUrl }, { image_url: dataUrl }],
 		['an image at an address', detailed, { image_url: url, detail: 'low' }],
-		['an image at the gateway', { ...picture, ...at({ fileId: 'f_1' }) }, { file_id: 'f_1' }],
+		['an image at the gateway', { ...png, ...at({ fileId: 'f_1' }) }, { file_id: 'f_1' }],
 		['a file by its name', { ...at({ name: 'a.csv' }), ...csv }, { filename: 'a.csv', ...csvData }],
 		['a file without a name', csv, { filename: 'file.csv', ...csvData }],
 		['a file of no known type', { data: 'YQ==' }, { filename: 'file.bin', ...unknownData }],
@@ -109,7 +109,7 @@ describe('a conversation becomes input items', () => {
 		['an object', { degrees: 9 }, '{"degrees":9}'],
 		['a list', [1, 2], '[1,2]'],
 		['nothing', undefined, ''],
-		['content with an image', [text('Here'), { type: 'file', ...picture }], shown],
+		['content with an image', [text('Here'), { type: 'file', ...png }], shown],
 		['several texts', [text('One'), text('Two')], lines],
 	])('the result of a tool that is %s goes out with the ID of its call', (_name, value, output) => {
 		const result = said('tool', { type: 'tool-result', toolCallId: 'call_1', result: value });

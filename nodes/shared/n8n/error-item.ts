@@ -8,6 +8,9 @@ import { ModelAccessError } from '../api/errors/errors';
 import { isAgentTool, toToolError, toToolErrorItem } from './agent-tool';
 import { errorDetails, nodeError, type UnfinishedWork } from './errors';
 
+const ADVICE_ON_N8N =
+	'This error is of n8n, not of the gateway. Check the expressions of the fields and the input of the node.';
+
 /** What an item becomes that failed under "Continue". */
 export function errorItem(
 	context: IExecuteFunctions,
@@ -22,7 +25,7 @@ export function errorItem(
 			error_details:
 				error instanceof ModelAccessError
 					? errorDetails(error)
-					: { retryable: false, advice: made.description ?? '' },
+					: { retryable: false, advice: made.description || ADVICE_ON_N8N },
 		},
 		pairedItem: { item: index },
 	};

@@ -22,8 +22,8 @@ test.each([
 	['so that it is not hidden', '.fox', ONE, 'png', 'fox.png'],
 	['image where only dots are left', '...', ONE, 'png', 'image.png'],
 	['image and index where only dots are left', '..', THIRD, 'png', 'image-2.png'],
-])('an image’s file is named %s: %j', (_, wanted, picture, extension, name) => {
-	expect(makeFileName(wanted, picture, extension)).toBe(name);
+])('an image’s file is named %s: %j', (_, wanted, image, extension, name) => {
+	expect(makeFileName(wanted, image, extension)).toBe(name);
 });
 
 test.each([

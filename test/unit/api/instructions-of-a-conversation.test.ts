@@ -23,7 +23,7 @@ test.each<[string, Record<string, unknown>]>([
 	['beside instructions', { instructions: 'B', input: [system('A'), user] }],
 	['beside a stored prompt', { prompt: { id: 'pmpt_1' }, input: [system('A'), user] }],
 	['after another message', { input: [user, system('A')] }],
-	['with a picture', { input: [system([part('A'), image]), user] }],
+	['with an image', { input: [system([part('A'), image]), user] }],
 	['as the only message', { input: [system('A')] }],
 ])('System and developer messages stay %s', (_name, body) => {
 	expect(prepareRequest(body)).toEqual(body);
@@ -55,7 +55,7 @@ describe('Tokens that the request cannot have', () => {
 
 	test.each<[string, object]>([
 		['with instructions', { instructions: 'Be kind' }],
-		['with a picture', { input: [{ role: 'user', content: [part('A'), image] }] }],
+		['with an image', { input: [{ role: 'user', content: [part('A'), image] }] }],
 		['with a file that a tool returned', { input: [returned] }],
 		['with a stored response', { previous_response_id: 'resp_1' }],
 		['with a stored conversation', { conversation: 'conv_1' }],
