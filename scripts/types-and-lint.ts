@@ -2,8 +2,8 @@ import { ESLint } from 'eslint';
 import ts from 'typescript';
 
 /**
- * `npm run types` and `npm run lint:own` in one: both ask the compiler for the types of the same
- * files, which takes most of their time.
+ * `npm run types` and `npm run lint:own` in one. Both need the types of the same files, which takes
+ * the compiler most of the time.
  */
 async function main() {
 	const read = ts.getParsedCommandLineOfConfigFile('tsconfig.json', undefined, {
