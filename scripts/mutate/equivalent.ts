@@ -153,21 +153,6 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			],
 			reason: 'The reading ends by the same signal, and the connection is closed then too.',
 		},
-		{
-			line: "const isText = (pieces: readonly string[]) => (pieces.at(-1) ?? '').trimStart() !== '';",
-			changes: [["(pieces.at(-1) ?? '').trimStart()", "(pieces.at(-1) ?? '').trimEnd()"]],
-			reason: 'Either leaves nothing of white space, and something of all else.',
-		},
-		{
-			line: "const reply = { status, headers, body: '' };",
-			changes: [["''", '"Stryker was here!"']],
-			reason: 'The JSON is known, so no code reads the body.',
-		},
-		{
-			line: "const contentType = header(this.reply.headers, 'content-type') ?? '';",
-			changes: [["''", '"Stryker was here!"']],
-			reason: 'Neither text names a stream.',
-		},
 	]),
 	...inFile('nodes/shared/api/responses/stream-errors', [
 		{
@@ -217,28 +202,6 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			line: "return { kind: 'response', response };",
 			changes: [["'response'", '""']],
 			reason: 'The reader looks for the kind "error" alone.',
-		},
-		{
-			line: 'const goesOn = growing?.item === item && growing.index === index && growing.kind === kind;',
-			changes: [
-				['growing?.item === item && growing.index === index && growing.kind === kind', 'false'],
-			],
-			reason: 'The part is then looked up: the same one, by more work.',
-		},
-		{
-			line: 'const { item, done } = this.items.get(index) ?? { item: {}, done: false };',
-			changes: [['false', 'true']],
-			reason: 'An item without content is filled whether it is done or not.',
-		},
-		{
-			line: 'if (this.pieces.length >= PIECES_AT_ONCE) this.join();',
-			changes: [
-				'true',
-				'false',
-				'this.pieces.length > PIECES_AT_ONCE',
-				'this.pieces.length < PIECES_AT_ONCE',
-			].map((replacement) => ['this.pieces.length >= PIECES_AT_ONCE', replacement]),
-			reason: 'When pieces are joined is a question of time and memory: large-streams.test.ts.',
 		},
 	]),
 	...inFile('nodes/shared/api/http/retry', [
