@@ -154,9 +154,9 @@ test('durable-wait: n8n saves the execution while it waits, and is killed meanwh
 	await until('n8n has saved the execution', async () => {
 		return (await n8nServer.main.rest.execution(waiting)).status === 'waiting';
 	});
-	expect(n8nServer.gateway.tasks.map(({ request }) => request.prompt)).toEqual([
-		'A lighthouse at dusk, watercolor',
+	expect(n8nServer.gateway.tasks.map(({ request }) => request.prompt).sort()).toEqual([
 		'A harbor in fog, watercolor',
+		'A lighthouse at dusk, watercolor',
 	]);
 	await n8nServer.main.kill();
 	await n8nServer.start();
