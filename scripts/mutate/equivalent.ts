@@ -204,6 +204,31 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'The reader looks for the kind "error" alone.',
 		},
 	]),
+	...inFile('nodes/shared/n8n/runner/run-items', [
+		{
+			line: "this.executionCancel?.addEventListener('abort', this.cancel, { once: true });",
+			changes: [
+				['{ once: true }', '{}'],
+				['true', 'false'],
+			],
+			reason: 'A signal is aborted once.',
+		},
+		{
+			line: 'const item = { stop: () => stopping.abort(), cancel: () => canceling.abort() };',
+			changes: [['() => canceling.abort()', '() => undefined']],
+			reason: 'n8n ends a request under way by the same signal. This one names the reason.',
+		},
+		{
+			line: 'this.active.forEach(({ cancel }) => cancel());',
+			changes: [['({ cancel }) => cancel()', '() => undefined']],
+			reason: 'n8n ends a request under way by the same signal. This one names the reason.',
+		},
+		{
+			line: 'const forget = () => void this.active.delete(item);',
+			changes: [['() => void this.active.delete(item)', '() => undefined']],
+			reason: 'The signals of an item that is done have nothing left to end. They take memory.',
+		},
+	]),
 	...inFile('nodes/shared/api/http/retry', [
 		{
 			line: "return status > 500 ? 'inDoubt' : 'refused';",

@@ -62,16 +62,13 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/n8n/resume/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],
 	'nodes/shared/n8n/runner/run-items': [
 		'nodes/{items,errors,image.waiting,image.resume,response.stream}',
-		'nodes/{refused-input,agent-tool}',
+		'nodes/{refused-input,agent-tool,too-many}',
 	],
 	'nodes/shared/n8n/runner/run-item': [
 		'nodes/{items,errors,secrets,agent-tool,response.stream,refused-input}',
 	],
 	'nodes/shared/n8n/error-item': ['nodes/{items,agent-tool,errors}'],
-	'nodes/shared/n8n/resume/work-tracker': [
-		'nodes/{items,image.resume,agent-tool,errors,image.waiting,image.generate}',
-		'nodes/{response.item,response.stream,refused-input}',
-	],
+	'nodes/shared/n8n/resume/work-tracker': ['unit/n8n/work-tracker', 'nodes/{items,image.resume}'],
 	'nodes/shared/n8n/errors': ['unit/n8n/error-of-a-run', 'nodes/{errors,items}'],
 	'nodes/shared/n8n/http/transport-fault': ['nodes/never-reached', 'faults/{network,origins}'],
 	'nodes/shared/n8n/http/transport': ['unit/n8n/request-helper', 'nodes/response.request'],

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { IDataObject } from 'n8n-workflow';
 import { errorReply, imageBelongsTo } from '../../gateway';
 import { readBinary } from '../../scripts/engine/index';
@@ -64,6 +65,12 @@ describe('A batch', () => {
 		const seen = watchInFlight();
 		await run();
 		expect(seen.most).toBe(most);
+	});
+
+	test('leaves nothing at the signal by which n8n cancels the execution', async () => {
+		const { signal } = new AbortController();
+		await harness.text(getModels(), { items: numbered(9), signal });
+		expect(getEventListeners(signal, 'abort')).toEqual([]);
 	});
 
 	test('begins the next item as soon as one is done', async () => {

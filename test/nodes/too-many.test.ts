@@ -45,7 +45,11 @@ test.each<[concurrency: number, taskSeconds: number, retryAfter: string, refusal
 		expect(gateway.tasks).toHaveLength(12);
 		expect(hints.map(({ message }) => message)).toEqual(
 			refusals > 0
-				? [expect.stringMatching(/^The gateway took 4 images at a time and refused/)]
+				? [
+						expect.stringMatching(
+							/^The gateway took 4 images at a time and refused \d+ submits\. Set Concurrency to 4 to avoid them\.$/,
+						),
+					]
 				: [],
 		);
 		// 8 are too many at first, and 4 more as the first 4 that are done give their places back. None
@@ -65,9 +69,15 @@ test('a place is free as soon as the task is over, not after its image is downlo
 		},
 	});
 	const began = harness.time.now();
-	await harness.image(generateImage({ prompt: PROMPT }), { items: numbered(2), access });
+	const { hints } = await harness.image(generateImage({ prompt: PROMPT }), {
+		items: numbered(2),
+		access,
+	});
 
 	expect((harness.time.now() - began) / 1000).toBe(6 + 6 + 50);
+	expect(hints.map(({ message }) => message)).toEqual([
+		'The gateway took 1 image at a time and refused 1 submit. Set Concurrency to 1 to avoid them.',
+	]);
 });
 
 describe('20 responses', () => {

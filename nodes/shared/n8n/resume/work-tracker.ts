@@ -56,7 +56,6 @@ export class WorkTracker {
 		this.requests.set(index, request);
 		const work = this.store.restore(index, request);
 		if (work?.kind === 'doubt') throw new NetworkError(work.message, { ...work.details });
-		if (work?.kind === 'task') this.onTaskAccepted(index, work.taskId);
 		return work;
 	}
 
@@ -73,7 +72,7 @@ export class WorkTracker {
 	}
 
 	private onTaskAccepted(itemIndex: number, taskId: string) {
-		if (!this.tasks.has(taskId)) this.tasks.set(taskId, { itemIndex, taskId });
+		this.tasks.set(taskId, { itemIndex, taskId });
 	}
 
 	private dropTask(index: number, taskId: string) {

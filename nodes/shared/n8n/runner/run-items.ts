@@ -48,7 +48,7 @@ export async function execute(
 }
 
 function findOperation(context: IExecuteFunctions, resources: Resource[]): Operation {
-	const chosen = context.getNodeParameter('resource', 0, '');
+	const chosen = context.getNodeParameter('resource', 0);
 	const wanted = context.getNodeParameter('operation', 0, '');
 	const operation = resources
 		.find(({ value }) => value === chosen)
@@ -106,43 +106,43 @@ async function runItems({
 	const relay = streamsToCaller(context) ? new StreamRelay(context) : undefined;
 	const scope = { ...run, hint, relay, optionNames: getOptionNames(operation) };
 	const items = context.getInputData();
-	const outputs = new Map<number, INodeExecutionData[]>();
 	const limit = pLimit(concurrency);
-	const queue = new RateLimitQueue(time, concurrency);
+	const queue = new RateLimitQueue(time, Math.min(concurrency, items.length));
 	const runOne = async (index: number) => {
-		if (end.hasCome) return;
+		if (end.hasCome) return [];
 		const { stopped, canceled, forget } = end.watch();
 		const slot = queue.slot(index);
 		try {
 			const result = await runItem(scope, { index, stopped, canceled, slot });
-			const output = settle(scope, end, index, result);
-			if (output) outputs.set(index, output);
+			return settle(scope, end, index, result);
 		} finally {
 			forget();
 			slot.release();
 		}
 	};
-	await Promise.all(items.map(async (_, index) => await limit(async () => await runOne(index))));
+	const outputs = await Promise.all(
+		items.map(async (_, index) => await limit(async () => await runOne(index))),
+	);
 	if (queue.summary) hint('refused', tellRefused(operation, queue.summary));
-	return items.flatMap((_, index) => outputs.get(index) ?? []);
+	return outputs.flat();
 }
 
-/** @returns the output of an item, or an error item; undefined if its failure ends the run */
+/** @returns the output of an item, or an error item; nothing if its failure ends the run */
 function settle(
 	{ context, work }: Pick<RunScope, 'context' | 'work'>,
 	end: EarlyEnd,
 	index: number,
 	result: ItemResult,
-): INodeExecutionData[] | undefined {
+): INodeExecutionData[] {
 	if ('output' in result) return result.output;
 	const { error } = result;
 	work.noteFailure(error, index);
-	if (end.hasCome) return undefined;
+	if (end.hasCome) return [];
 	if (context.continueOnFail() && !(error instanceof CanceledError)) {
 		return [errorItem(context, error, index)];
 	}
 	end.fail({ error, index });
-	return undefined;
+	return [];
 }
 
 /** Whether what the node says reaches the caller of the workflow: an agent's tool speaks to the agent. */
