@@ -228,6 +228,13 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			changes: [['() => void this.active.delete(item)', '() => undefined']],
 			reason: 'The signals of an item that is done have nothing left to end. They take memory.',
 		},
+		...['if (end.hasCome) return [];', 'return [];'].map(
+			(line): Line => ({
+				line,
+				changes: [['[]', '["Stryker was here"]']],
+				reason: 'A run that ends early ends in an error, and hands on nothing.',
+			}),
+		),
 	]),
 	...inFile('nodes/shared/api/http/retry', [
 		{
