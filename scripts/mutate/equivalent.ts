@@ -128,6 +128,19 @@ export const EQUIVALENT: EquivalentMutant[] = [
 	]),
 	...inFile('nodes/shared/api/errors/sanitize', [
 		{
+			line: String.raw`const paragraphs = new Set(read.split(/[\r\n]+/).map((paragraph) => paragraph.trim()));`,
+			changes: [[String.raw`/[\r\n]+/`, String.raw`/[\r\n]/`]],
+			reason: 'An empty paragraph more becomes a space that is removed afterwards.',
+		},
+		{
+			line: String.raw`const words = text.split(/\s+/).filter(Boolean);`,
+			changes: [
+				[String.raw`/\s+/`, String.raw`/\s/`],
+				[String.raw`text.split(/\s+/).filter(Boolean)`, String.raw`text.split(/\s+/)`],
+			],
+			reason: 'Paragraphs have no space at their ends, and empty words are left out.',
+		},
+		{
 			line: String.raw`.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')`,
 			changes: [
 				[

@@ -8,7 +8,8 @@ export const FILES: Record<string, string[]> = {
 	],
 	'nodes/shared/api/http/request': [
 		'unit/api/{what-is-sent-again,waits-before-sending-again,cancel,what-a-body-says}',
-		'unit/api/{task-poll,rate-limit-queue,streamed-response,stream-failures}',
+		'unit/api/{refused-key,request-ids,models,task-poll,rate-limit-queue}',
+		'unit/api/{streamed-response,stream-failures,task-submit}',
 	],
 	'nodes/shared/api/images/task': ['unit/api/task-{words,poll,submit}'],
 	'nodes/shared/api/images/submit-task': ['unit/api/{task-submit,refused-images}'],
@@ -20,7 +21,11 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/images/download-failure': ['unit/api/image-download'],
 	'nodes/shared/api/images/download': ['unit/api/image-download'],
 	'nodes/shared/api/errors/error-body': ['unit/api/error-bodies'],
-	'nodes/shared/api/errors/from-reply': ['unit/api/{what-is-sent-again,what-a-body-says,cancel}'],
+	'nodes/shared/api/errors/from-reply': [
+		'unit/api/{what-is-sent-again,what-a-body-says,cancel,advice-follows-evidence}',
+		'unit/api/{request-ids,task-poll,error-bodies,models}',
+		'faults/network',
+	],
 	'nodes/shared/api/http/retry-after': ['unit/api/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/api/http/transport': ['unit/api/error-codes'],
 	'nodes/shared/api/http/parse-reply': ['unit/api/{forms-of-answers,what-a-body-says}'],

@@ -151,12 +151,14 @@ const WORDS = 'word0 word1 word2 word3 word4';
 
 test.each([
 	['a text as it is', REFUSAL, REFUSAL],
-	['paragraphs that are repeated, once', `${BOTH}\n${REFUSAL}`, `${REFUSAL} ${REASON}`],
+	['paragraphs that are repeated, once', `${BOTH}\n  ${REFUSAL}`, `${REFUSAL} ${REASON}`],
 	['a text three times over, once', Array(3).fill(REFUSAL).join(' '), REFUSAL],
 	['the recorded words of a model, once', `${WORDS} ${WORDS} ${WORDS}`, WORDS],
 	['a last piece that was cut off, once', `${REFUSAL} ${REFUSAL} I can’t help`, REFUSAL],
 	['a word or two again and again, as it is', 'no no no no', 'no no no no'],
 	['a piece that is not said twice in full', 'a b c d a b', 'a b c d a b'],
+	['a piece of three words, once', 'a b c a b c', 'a b c'],
+	['a piece that only seems to be said again, as it is', 'a a a b a a', 'a a a b a a'],
 	['a piece whose end is that of another', 'a b c a b d a b c a b d', 'a b c a b d'],
 	['blanks alone, as nothing', ' \n ', ''],
 ])('a message quotes %s', (_, said, quoted) => {
@@ -169,15 +171,22 @@ test('what is no text is not quoted', () => {
 
 test('a very long text is read to a bound, and quoted to a smaller one', () => {
 	const long = `${'so '.repeat(100)}and on, for ever. `;
-	expect(quote(long.repeat(10_000))).toBe(long.trim());
+	expect(quote(`${long.repeat(10_000)}The end.`)).toBe(long.trim());
 	expect(quote('y '.repeat(50_000))).toHaveLength(500);
 });
 
 describe('an error that is shown', () => {
 	const redact = keyRedactor(KEY);
 	const [secret, clean] = [`Key ${KEY}.`, 'Key [API key].'];
-	const details = { advice: secret, retryable: true, retryAfter: 5, imageUrls: [secret, 'u'] };
-	const redacted = { ...details, advice: clean, imageUrls: [clean, 'u'] };
+	const partialOutput = (text: string) => [{ type: 'text', parts: [{ text }] }, text, 5, null];
+	const details = {
+		...{ advice: secret, retryable: true, retryAfter: 5, imageUrls: [secret, 'u'] },
+		partialOutput: partialOutput(secret) as object[],
+	};
+	const redacted = {
+		...{ ...details, advice: clean, imageUrls: [clean, 'u'] },
+		partialOutput: partialOutput(clean),
+	};
 
 	test('of the client is a new one of its class, with no secret in any text', () => {
 		const error = new ApiError(secret, details);
@@ -201,6 +210,9 @@ describe('an error that is shown', () => {
 		expect({ ...shownError }).toEqual({ text: clean, list: [clean, 7], n: 1 });
 		expect([shownError.message, shownError.stack]).toEqual([clean, redact(stack)]);
 		expect([error.message, error.text, error.stack]).toEqual([secret, secret, stack]);
+		// n8n replaces messages.
+		shownError.message = 'other';
+		expect(shownError.message).toBe('other');
 	});
 
 	const ERRORS = [new ApiError(secret, details), new Error(secret)];
