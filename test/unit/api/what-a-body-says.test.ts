@@ -181,7 +181,7 @@ describe('an error that is shown', () => {
 	const partialOutput = (text: string) => [{ type: 'text', parts: [{ text }] }, text, 5, null];
 	const details = {
 		...{ advice: secret, retryable: true, retryAfter: 5, imageUrls: [secret, 'u'] },
-		partialOutput: partialOutput(secret) as object[],
+		partialOutput: partialOutput(secret) as Array<Record<string, unknown>>,
 	};
 	const redacted = {
 		...{ ...details, advice: clean, imageUrls: [clean, 'u'] },
