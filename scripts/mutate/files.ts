@@ -22,10 +22,8 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/images/download': ['unit/api/image-download'],
 	'nodes/shared/api/errors/error-body': ['unit/api/error-bodies'],
 	'nodes/shared/api/errors/from-reply': [
-		'unit/api/{what-is-sent-again,what-a-body-says,cancel,advice-follows-evidence}',
-		'unit/api/{request-ids,task-poll,models,task-wait,error-codes,forms-of-answers}',
-		'contract/{real-errors,real-tasks}',
-		'nodes/never-reached',
+		'unit/api/{errors-of-replies,what-is-sent-again,what-a-body-says,cancel}',
+		'unit/api/{request-ids,task-poll}',
 	],
 	'nodes/shared/api/http/retry-after': ['unit/api/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/api/http/transport': ['unit/api/error-codes'],
