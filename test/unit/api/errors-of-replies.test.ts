@@ -38,14 +38,15 @@ test.each<[string, ReturnType<typeof reply>, ErrorSource, Outcome]>([
 });
 
 test('a status is believed before the words beside it', () => {
-	const busy = reply(503, { error: { code: 'insufficient_quota', message: 'x' } });
-	expect(failure(busy).outcome).toBe('unavailable');
+	const unpaid = { error: { code: 'insufficient_quota', message: 'x' } };
+	const outcomes = [400, 429, 503].map((status) => failure(reply(status, unpaid)).outcome);
+	expect(outcomes).toEqual(['refused', 'quotaExhausted', 'unavailable']);
 	const moved = reply(300, { error: { code: 'model_not_found', message: 'x' } });
 	expect(failure(moved).details.httpStatus).toBe(300);
 });
 
 test.each<[string, ReturnType<typeof reply>, string | undefined]>([
-	['text, for another server answers', reply(404, '404 page not found'), 'path'],
+	['text, for another server answers', reply(404, 'No such page'), 'path'],
 	['a web page', reply(404, '<html>'), 'path'],
 	['nothing', reply(404, ' \n '), undefined],
 	['JSON', reply(404, {}), undefined],
@@ -55,10 +56,9 @@ test.each<[string, ReturnType<typeof reply>, string | undefined]>([
 });
 
 test('text that quotes HTML is shown as text', () => {
-	const { details, toError } = failure(reply(502, 'upstream said <html>'));
-	expect(toError({ advice: '', retryable: false, ...details }).message).toContain(
-		'upstream said <html>',
-	);
+	const failed = failure(reply(502, 'upstream said <html>'));
+	const { message } = failed.toError({ advice: '', retryable: false });
+	expect(message).toContain('upstream said <html>');
 });
 
 test('a 401 of a provider is no error of the key', () => {
