@@ -4,16 +4,20 @@
 // scripts/side-by-side.mjs <npm script…>
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import { performance } from 'node:perf_hooks';
 
 const names = process.argv.slice(2);
+const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
 const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
 
-/** Runs one npm script and prints its output, its seconds and how it ended. */
+/** Runs one npm script, as npm would, and prints its output, its seconds and how it ended. */
 async function runScript(name) {
 	const start = performance.now();
-	const child = spawn('npm', ['run', '--silent', name], {
+	const child = spawn(scripts[name], {
+		// npm has put the package's commands on the PATH already.
+		shell: true,
 		env: { ...process.env, ...color },
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});
@@ -33,5 +37,8 @@ async function runNext() {
 	for (let name = names.shift(); name !== undefined; name = names.shift()) await runScript(name);
 }
 
-if (names.length === 0) throw new Error('Name the npm scripts to run');
+const unknown = names.filter((name) => scripts[name] === undefined);
+if (names.length === 0 || unknown.length > 0) {
+	throw new Error(`Name npm scripts to run (unknown: ${unknown.join(', ') || 'none'})`);
+}
 await Promise.all(Array.from({ length: os.availableParallelism() }, runNext));
