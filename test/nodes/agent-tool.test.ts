@@ -10,15 +10,8 @@ import {
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { prepareNode } from '../../scripts/engine/index';
-import {
-	byId,
-	createResponse,
-	generateImage,
-	getModels,
-	imageNode,
-	textNode,
-	useHarness,
-} from './arrange';
+import { imageNode, textNode, useHarness } from './arrange';
+import { byId, createResponse, generateImage, getModels } from './parameters';
 
 const harness = useHarness();
 

@@ -8,15 +8,8 @@ import {
 	storeBinaryOnDisk,
 	type BinaryStorage,
 } from '../../scripts/engine/index';
-import {
-	createResponse,
-	editImage,
-	imageNode,
-	itemsOf,
-	shown,
-	sourceFiles,
-	useHarness,
-} from './arrange';
+import { imageNode, itemsOf, shown, useHarness } from './arrange';
+import { createResponse, editImage, sourceFiles } from './parameters';
 
 const harness = useHarness();
 

@@ -9,14 +9,8 @@ import {
 	type WorkflowRun,
 } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
-import {
-	generateImage,
-	imageNode,
-	numbered,
-	startHarness,
-	textNode,
-	type Harness,
-} from './arrange';
+import { imageNode, numbered, startHarness, textNode, type Harness } from './arrange';
+import { generateImage } from './parameters';
 
 /** A node of a workflow, its settings as n8n saves them. */
 export type Placed = Pick<Partial<INode>, 'onError' | 'retryOnFail' | 'maxTries'> & {

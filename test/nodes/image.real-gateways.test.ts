@@ -1,16 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { GatewaySwitches, TaskEndName } from '../../gateway';
-import {
-	editImage,
-	generateImage,
-	getTask,
-	numbered,
-	shown,
-	submitted,
-	useHarness,
-	waitForTask,
-} from './arrange';
+import { numbered, shown, submitted, useHarness } from './arrange';
 import { expectImages, runChecked } from './image.arrange';
+import { editImage, generateImage, getTask, waitForTask } from './parameters';
 
 /* What real gateways do with image tasks beyond the contract. */
 

@@ -1,14 +1,7 @@
 import { errorReply } from '../../gateway';
-import {
-	generateImage,
-	getTask,
-	numbered,
-	shown,
-	submitted,
-	useHarness,
-	waitForTask,
-} from './arrange';
+import { numbered, shown, submitted, useHarness } from './arrange';
 import { drawBatch, runChecked } from './image.arrange';
+import { generateImage, getTask, waitForTask } from './parameters';
 
 /*
  * Gateways that take each submit with 202 and check their limits afterwards: a refusal is a task

@@ -1,19 +1,9 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { drawImage, type FormRecord } from '../../gateway';
 
-import {
-	canceledAfter,
-	editImage,
-	generateImage,
-	getTask,
-	itemsOf,
-	numbered,
-	type ShownError,
-	sourceFiles,
-	useHarness,
-	waitForTask,
-} from './arrange';
+import { canceledAfter, itemsOf, numbered, type ShownError, useHarness } from './arrange';
 import { expectImages, runChecked, type Placed, type WorkflowOptions } from './image.arrange';
+import { editImage, generateImage, getTask, sourceFiles, waitForTask } from './parameters';
 
 const harness = useHarness();
 

@@ -1,18 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 import { errorReply, type Fault } from '../../gateway';
 import { newRecord } from '../../scripts/engine/index';
-import {
-	canceledAfter,
-	generateImage,
-	getTask,
-	itemsOf,
-	shown,
-	submitted,
-	useDisk,
-	useHarness,
-	waitForTask,
-} from './arrange';
+import { canceledAfter, itemsOf, shown, submitted, useDisk, useHarness } from './arrange';
 import { checkingTasks, expectImages } from './image.arrange';
+import { generateImage, getTask, waitForTask } from './parameters';
 
 const START = Date.UTC(2026, 0, 1);
 const harness = useHarness(checkingTasks);

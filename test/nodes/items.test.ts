@@ -2,18 +2,9 @@ import { getEventListeners } from 'node:events';
 import type { IDataObject } from 'n8n-workflow';
 import { errorReply, imageBelongsTo } from '../../gateway';
 import { readBinary } from '../../scripts/engine/index';
-import {
-	createResponse,
-	file,
-	generateImage,
-	getModels,
-	itemsOf,
-	numbered,
-	shown,
-	useHarness,
-	type ShownError,
-} from './arrange';
+import { file, itemsOf, numbered, shown, useHarness, type ShownError } from './arrange';
 import { runChecked } from './image.arrange';
+import { createResponse, generateImage, getModels } from './parameters';
 
 const harness = useHarness();
 

@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { drawImage } from '../../gateway';
 import type { FailedRun } from '../../scripts/engine/index';
+import { shown, useHarness } from './arrange';
+import { useChat } from './chat-model.arrange';
 import {
 	byId,
 	createResponse,
@@ -8,12 +10,9 @@ import {
 	generateImage,
 	getModels,
 	getTask,
-	shown,
 	sourceFiles,
 	sourceUrls,
-	useHarness,
-} from './arrange';
-import { useChat } from './chat-model.arrange';
+} from './parameters';
 
 const harness = useHarness();
 const chat = useChat();

@@ -3,17 +3,8 @@ import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { errorReply, type Fault } from '../../gateway';
 import { newRecord, runListSearch, type RunListSearchOptions } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
-import {
-	createResponse,
-	getModels,
-	imageNode,
-	itemsOf,
-	reply,
-	shown,
-	textNode,
-	useHarness,
-	type Access,
-} from './arrange';
+import { imageNode, itemsOf, reply, shown, textNode, useHarness, type Access } from './arrange';
+import { createResponse, getModels } from './parameters';
 
 const harness = useHarness();
 

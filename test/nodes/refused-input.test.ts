@@ -1,18 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 import { drawImage } from '../../gateway';
 import type { FailedRun } from '../../scripts/engine/index';
+import { file, itemsOf, shown, useHarness } from './arrange';
 import {
 	createResponse,
 	editImage,
-	file,
 	generateImage,
 	getTask,
-	itemsOf,
-	shown,
 	sourceFiles,
 	sourceUrls,
-	useHarness,
-} from './arrange';
+} from './parameters';
 
 const harness = useHarness();
 

@@ -1,14 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { IDataObject } from 'n8n-workflow';
 import { newRecord } from '../../scripts/engine/index';
-import {
-	canceledAfter,
-	createResponse,
-	itemsOf,
-	numbered,
-	useHarness,
-	type Harness,
-} from './arrange';
+import { canceledAfter, itemsOf, numbered, useHarness, type Harness } from './arrange';
+import { createResponse } from './parameters';
 
 const harness = useHarness();
 

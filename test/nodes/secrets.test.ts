@@ -1,19 +1,14 @@
 import type { FailedRun } from '../../scripts/engine/index';
 import { findSecret } from '../support/secrets';
+import { breakNetwork, NOWHERE, reply, shown, useHarness, type RunOptions } from './arrange';
 import {
-	breakNetwork,
 	createResponse,
 	editImage,
 	generateImage,
 	getModels,
 	getTask,
-	NOWHERE,
-	reply,
-	shown,
-	useHarness,
 	waitForTask,
-	type RunOptions,
-} from './arrange';
+} from './parameters';
 
 /*
  * Each run of a harness looks for the key in all that it left behind, whatever it is about: see

@@ -1,14 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import {
-	createResponse,
-	generateImage,
-	getTask,
-	numbered,
-	submitted,
-	useHarness,
-	waitForTask,
-} from './arrange';
+import { numbered, submitted, useHarness } from './arrange';
 import { runChecked, type Placed } from './image.arrange';
+import { createResponse, generateImage, getTask, waitForTask } from './parameters';
 
 const harness = useHarness();
 

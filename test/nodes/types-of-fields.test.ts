@@ -7,19 +7,17 @@ import { wait } from '../../nodes/ModelAccessImage/actions/task/wait.operation';
 import { properties as chatProperties } from '../../nodes/LmChatModelAccess/fields';
 import { optionLabel } from '../../nodes/shared/n8n/fields/option-names';
 import { drawImage } from '../../gateway';
+import { shown, submitted, useHarness } from './arrange';
+import { useChat } from './chat-model.arrange';
 import {
 	createResponse,
 	editImage,
 	generateImage,
 	getModels,
 	getTask,
-	shown,
 	sourceFiles,
-	submitted,
-	useHarness,
 	waitForTask,
-} from './arrange';
-import { useChat } from './chat-model.arrange';
+} from './parameters';
 
 const harness = useHarness();
 const chat = useChat();
