@@ -28,6 +28,8 @@ import {
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
 	type BinaryStorage,
+	type FailedRun,
+	type NodeRun,
 	type RunNodeOptions,
 	type RunRecord,
 } from '../../scripts/engine/index';
@@ -38,15 +40,13 @@ import { generateImage } from './parameters';
 export * from './parameters';
 
 /** A node of ours, its waits on a clock that the test drives. */
-function onTime(node: INodeType, resources: Resource[], time: Clock): INodeType {
-	return {
-		description: node.description,
-		methods: node.methods,
-		async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-			return await execute(this, resources, time);
-		},
-	};
-}
+const onTime = ({ description, methods }: INodeType, resources: Resource[], time: Clock) => ({
+	description,
+	methods,
+	async execute(this: IExecuteFunctions) {
+		return await execute(this, resources, time);
+	},
+});
 
 export const textNode = (time: Clock) => onTime(new ModelAccess(), textResources, time);
 export const imageNode = (time: Clock) => onTime(new ModelAccessImage(), imageResources, time);
@@ -58,22 +58,21 @@ export interface Access {
 	allowPrivateHttp?: boolean;
 }
 
-export type RunOptions = Omit<
-	Partial<RunNodeOptions>,
-	'node' | 'time' | 'credentials' | 'credentialTypes'
-> & { access?: Partial<Access> };
+type Own = 'node' | 'time' | 'credentials' | 'credentialTypes';
+export type RunOptions = Omit<Partial<RunNodeOptions>, Own> & { access?: Partial<Access> };
+
+type Runs<T> = (parameters: IDataObject, options?: RunOptions) => Promise<T>;
 
 /** A gateway and both nodes on one clock: the whole way from a parameter to a file. */
 export interface Harness {
 	time: VirtualTime;
 	gateway: Gateway;
 	access: Access;
-	/** Runs the text node. */
-	text: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNode>;
-	textError: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNodeToError>;
-	/** Runs the image node. */
-	image: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNode>;
-	imageError: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNodeToError>;
+	/** Run the text node, and the image node. */
+	text: Runs<NodeRun>;
+	textError: Runs<FailedRun>;
+	image: Runs<NodeRun>;
+	imageError: Runs<FailedRun>;
 	/** The bodies that the gateway was sent, of one route or of all. */
 	bodies: (route?: string) => IDataObject[];
 	/** Lets this happen to each request, in place of the gateway's own answer. */
@@ -98,38 +97,38 @@ export async function startHarness(options: GatewayOptions = {}): Promise<Harnes
 	});
 	const access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
 	const start = time.now();
-	const settings = (node: INodeType, parameters: IDataObject, given: RunOptions = {}) => {
-		const { access: other, ...rest } = given;
-		return {
-			node,
-			parameters: parameters as RunNodeOptions['parameters'],
-			time,
-			credentials: { modelAccessApi: { ...access, ...other } },
-			credentialTypes: [new ModelAccessApi()],
-			...rest,
-		} satisfies RunNodeOptions;
-	};
-	const run = async (node: INodeType, parameters: IDataObject, given?: RunOptions) => {
-		const options = settings(node, parameters, given);
-		const ended = await runNode(options);
-		const { outputs, nodeContext, runExecutionData } = ended;
-		expectKeyHidden(options, ended, outputs, nodeContext, runExecutionData);
-		return ended;
-	};
-	const runToError = async (node: INodeType, parameters: IDataObject, given?: RunOptions) => {
-		const options = settings(node, parameters, given);
-		const failed = await runNodeToError(options);
-		expectKeyHidden(options, failed, failed.error);
-		return failed;
-	};
+	const by =
+		<T extends RunRecord>(
+			node: (time: Clock) => INodeType,
+			run: (options: RunNodeOptions) => Promise<T>,
+			left: (ended: T) => unknown[],
+		) =>
+		async (parameters: IDataObject, { access: other, ...given }: RunOptions = {}) => {
+			const credentials = { modelAccessApi: { ...access, ...other } };
+			const ended = await run({
+				node: node(time),
+				parameters: parameters as RunNodeOptions['parameters'],
+				time,
+				credentials,
+				credentialTypes: [new ModelAccessApi()],
+				...given,
+			});
+			const key = credentials.modelAccessApi.apiKey.trim();
+			const { logs, uiMessages, chunks, hints } = ended;
+			// A shorter key is found by chance.
+			if (key.length >= 8) expectNoSecret(key, logs, uiMessages, chunks, hints, ...left(ended));
+			return ended;
+		};
+	const output = (of: NodeRun) => [of.outputs, of.nodeContext, of.runExecutionData];
+	const errorOf = ({ error }: FailedRun) => [error];
 	return {
 		time,
 		gateway,
 		access,
-		text: async (parameters, given) => await run(textNode(time), parameters, given),
-		textError: async (parameters, given) => await runToError(textNode(time), parameters, given),
-		image: async (parameters, given) => await run(imageNode(time), parameters, given),
-		imageError: async (parameters, given) => await runToError(imageNode(time), parameters, given),
+		text: by(textNode, runNode, output),
+		textError: by(textNode, runNodeToError, errorOf),
+		image: by(imageNode, runNode, output),
+		imageError: by(imageNode, runNodeToError, errorOf),
 		bodies: (route) =>
 			gateway.requests
 				.filter((sent) => route === undefined || sent.route === route)
@@ -168,19 +167,6 @@ export function useDisk(): BinaryStorage {
 	beforeEach(async () => Object.assign(storage, await storeBinaryOnDisk()));
 	afterEach(async () => await storage.remove());
 	return storage;
-}
-
-/** The shortest key that is not found by chance. */
-const SHORTEST_KEY = 8;
-
-/** Whatever a run did, its key stands nowhere in what it left behind. */
-function expectKeyHidden(
-	{ credentials }: { credentials: { modelAccessApi: Access } },
-	{ logs, uiMessages, chunks, hints }: RunRecord,
-	...things: unknown[]
-) {
-	const key = credentials.modelAccessApi.apiKey.trim();
-	if (key.length >= SHORTEST_KEY) expectNoSecret(key, logs, uiMessages, chunks, hints, ...things);
 }
 
 /** A reply in place of the gateway's own. */
