@@ -39,20 +39,20 @@ export async function runChecked(
 ): Promise<WorkflowRun> {
 	const start = { name: 'Start', type: 'n8n-nodes-base.manualTrigger', parameters: {} };
 	const names = ['Start', ...nodes.map(({ name }) => name)];
-	const inRow = names
-		.slice(1)
-		.map((name, index): [string, string[][]] => [names[index]!, [[name]]]);
-	const connections = (wires ? Object.entries(wires) : inRow).map(([from, outputs]) => [
-		from,
-		{ main: outputs.map((to) => to.map((node) => ({ node, type: 'main', index: 0 }))) },
-	]);
+	const inRow = Object.fromEntries(nodes.map(({ name }, n) => [names[n]!, [[name]]]));
+	const leadTo = (to: string[]) => to.map((node) => ({ node, type: 'main', index: 0 }));
 	const type = 'n8n-nodes-model-access.modelAccessImage';
 	const placed = { type, typeVersion: 1, position: [0, 0] as [number, number] };
 	const run = async () =>
 		await runWorkflow({
 			workflow: {
 				nodes: [start, ...nodes].map((node) => ({ ...placed, ...node })),
-				connections: Object.fromEntries(connections),
+				connections: Object.fromEntries(
+					Object.entries(wires ?? inRow).map(([from, outputs]) => [
+						from,
+						{ main: outputs.map(leadTo) },
+					]),
+				),
 			},
 			nodeTypes: {
 				'n8n-nodes-model-access.modelAccess': textNode(harness.time),
