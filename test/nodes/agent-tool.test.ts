@@ -10,15 +10,8 @@ import {
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { prepareNode } from '../../scripts/engine/index';
-import {
-	byId,
-	createResponse,
-	generateImage,
-	getModels,
-	imageNode,
-	textNode,
-	useHarness,
-} from './arrange';
+import { imageNode, textNode, useHarness } from './arrange';
+import { byId, createResponse, generateImage, getModels } from './parameters';
 
 const harness = useHarness();
 
@@ -68,20 +61,10 @@ function tool(
 		...options,
 	});
 	const { workflow, node: placed, additionalData, runExecutionData, record } = prepared;
+	const data = { node: placed, data: { main: [] }, source: null };
+	const own = [workflow, placed, additionalData, 'chat', runExecutionData] as const;
 	const context = (runIndex: number) =>
-		new SupplyDataContext(
-			workflow,
-			placed,
-			additionalData,
-			'chat',
-			runExecutionData,
-			runIndex,
-			[],
-			{},
-			'ai_tool',
-			{ node: placed, data: { main: [] }, source: null },
-			[],
-		);
+		new SupplyDataContext(...own, runIndex, [], {}, 'ai_tool', data, []);
 	const handler = makeHandleToolInvocation(context, placed, nodeType, runExecutionData);
 	const { response } = createNodeAsTool({ node: placed, nodeType, handleToolInvocation: handler });
 	const call = async (args: IDataObject = {}) =>
@@ -94,39 +77,38 @@ const itemsOf = async (node: INodeType, parameters: IDataObject, options = {}) =
 	JSON.parse(await tool(node, parameters, options).call()) as [IDataObject];
 
 describe('What a tool says of itself', () => {
-	const OPERATIONS: Array<[string, () => INodeType, INodeParameters, RegExp]> = [
-		['Image → Generate', image, {}, /^Generates an image .*image_url.*task_id/],
-		['Image → Edit', image, { operation: 'edit' }, /^Edits images .*image_url/],
-		['Task → Get', image, { resource: 'task' }, /^Looks .* once.*status/],
-		['Task → Wait', image, { resource: 'task', operation: 'wait' }, /^Waits until .*image_url/],
-		['Response → Create', text, {}, /^Asks an AI model .*text/],
-		['Model → Get Many', text, { resource: 'model' }, /^Lists the AI models .*\(id\)/],
-	];
-	const settingsOf = ({ description }: INodeType, given: INodeParameters, withDefaults = true) =>
-		NodeHelpers.getNodeParameters(
-			description.properties,
+	const settingsOf = ({ description }: INodeType, given: INodeParameters, withDefaults = true) => {
+		const { properties } = description;
+		return NodeHelpers.getNodeParameters(
+			properties,
 			given,
 			withDefaults,
 			false,
 			null,
 			description,
 		)!;
+	};
 
-	test.each(OPERATIONS)(
+	// Each text is in description.table.ts.
+	test.each<[string, () => INodeType, INodeParameters, RegExp]>([
+		['Image → Generate', image, {}, /^Generates an image /],
+		['Image → Edit', image, { operation: 'edit' }, /^Edits images /],
+		['Task → Get', image, { resource: 'task' }, /^Looks .* once/],
+		['Task → Wait', image, { resource: 'task', operation: 'wait' }, /^Waits until /],
+		['Response → Create', text, {}, /^Asks an AI model /],
+		['Model → Get Many', text, { resource: 'model' }, /^Lists the AI models /],
+	])(
 		'%s tells an agent what it does and gives back, by a field that the canvas does not have',
 		(_name, node, given, says) => {
 			expect(tool(node(), given).response.description).toMatch(says);
-			const shown = (nodeType: INodeType) =>
-				nodeType.description.properties.filter(
+			const shown = (nodeType: INodeType) => {
+				const settings = settingsOf(nodeType, given);
+				return nodeType.description.properties.filter(
 					(field) =>
 						field.name === 'toolDescription' &&
-						NodeHelpers.displayParameter(
-							settingsOf(nodeType, given),
-							field,
-							null,
-							nodeType.description,
-						),
+						NodeHelpers.displayParameter(settings, field, null, nodeType.description),
 				);
+			};
 			expect([shown(toTool(node())).length, shown(node())]).toEqual([1, []]);
 		},
 	);
@@ -144,30 +126,21 @@ describe('What a tool says of itself', () => {
 	});
 });
 
-test.each<[string, () => INodeType, () => IDataObject, string[]]>([
-	['an answer', text, createResponse, ['text']],
-	[
-		'an answer with JSON',
-		text,
-		() => createResponse({ options: { outputFormat: { format: { type: 'json_object' } } } }),
-		['parsed', 'text'],
-	],
-	['a model', text, () => getModels({ limit: 1 }), ['id']],
-	[
-		'an image',
-		image,
-		() => generateImage({ options: { downloadImages: true } }),
-		['expires_at', 'image_url', 'prompt', 'status', 'task_id'],
-	],
+const json = { outputFormat: { format: { type: 'json_object' } } };
+const DRAWN = ['expires_at', 'image_url', 'prompt', 'status', 'task_id'];
+test.each<[string, () => INodeType, IDataObject, string[]]>([
+	['an answer', text, createResponse(), ['text']],
+	['an answer with JSON', text, createResponse({ options: json }), ['parsed', 'text']],
+	['a model', text, getModels({ limit: 1 }), ['id']],
+	['an image', image, generateImage({ options: { downloadImages: true } }), DRAWN],
 	[
 		'a task',
 		image,
-		() => generateImage({ waitForCompletion: false }),
+		generateImage({ waitForCompletion: false }),
 		['expires_at', 'status', 'task_id'],
 	],
-])('a tool hands the agent few fields of %s, and no file', async (...row) => {
-	const [, node, parameters, fields] = row;
-	const [item] = await itemsOf(node(), parameters());
+])('a tool hands the agent few fields of %s, and no file', async (_name, node, given, fields) => {
+	const [item] = await itemsOf(node(), given);
 	const known = Object.keys(item).sort();
 	expect(known.filter((name) => name !== 'prompt' || fields.includes(name))).toEqual(fields);
 	expect(harness.gateway.storageRequests).toEqual([]);
@@ -180,12 +153,11 @@ test('raw data stay whole', async () => {
 
 describe('What the agent fills in', () => {
 	test('is described to it, and sent; the answer goes to the agent, not to the workflow’s caller', async () => {
+		const maxOutputTokens = "={{ $fromAI('max_tokens', 'Longest answer', 'number', 100) }}";
 		const parameters = createResponse({
 			prompt: "={{ $fromAI('prompt', 'What to ask the model', 'string') }}",
 			instructions: "={{ $fromAI('instructions', 'How to answer', 'string', '') }}",
-			options: {
-				maxOutputTokens: "={{ $fromAI('max_tokens', 'Longest answer', 'number', 100) }}",
-			},
+			options: { maxOutputTokens },
 		});
 		const { call, record, response } = tool(text(), parameters, { streaming: true });
 		type Field = { description?: string; safeParse(value: unknown): { success: boolean } };
@@ -220,9 +192,9 @@ test('a failure is one text for the agent: what happened, what to do, and the ta
 	harness.gateway.settings.failTask = () => ({ httpStatus: 502, message: 'Not stored' });
 	const failing = tool(image(), generateImage()).call();
 	await expect(failing).rejects.toThrow(/^[^\n]*502[^\n]*\. [^\n]+ Task ID: imgtask_\w+\./);
-	const error: Error = (await failing.catch((thrown: Error) => thrown)) as Error;
-	expect(error.message).not.toContain('Details:');
-	expect(error.message.match(/imgtask_/g)).toHaveLength(1);
+	const { message } = (await failing.catch((thrown: Error) => thrown)) as Error;
+	expect(message).not.toContain('Details:');
+	expect(message.match(/imgtask_/g)).toHaveLength(1);
 });
 
 test('a failure is the same text under Continue', async () => {

@@ -7,18 +7,13 @@ import type {
 	INodeType,
 } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { getAll } from '../../nodes/ModelAccess/actions/model/getAll.operation';
-import { create } from '../../nodes/ModelAccess/actions/response/create.operation';
-import { generate } from '../../nodes/ModelAccessImage/actions/image/generate.operation';
-import { get } from '../../nodes/ModelAccessImage/actions/task/get.operation';
-import { wait } from '../../nodes/ModelAccessImage/actions/task/wait.operation';
 import { ModelAccess, resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
 import {
 	ModelAccessImage,
 	resources as imageResources,
 } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import type { Clock } from '../../nodes/shared/api/http/clock';
-import type { Operation, Resource } from '../../nodes/shared/n8n/runner/operation';
+import type { Resource } from '../../nodes/shared/n8n/runner/operation';
 import { execute } from '../../nodes/shared/n8n/runner/run-items';
 import {
 	startGateway,
@@ -33,23 +28,25 @@ import {
 	storeBinaryInMemory,
 	storeBinaryOnDisk,
 	type BinaryStorage,
+	type FailedRun,
+	type NodeRun,
 	type RunNodeOptions,
 	type RunRecord,
 } from '../../scripts/engine/index';
-import { placeOptions } from '../support/place-options';
 import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
+import { generateImage } from './parameters';
+
+export * from './parameters';
 
 /** A node of ours, its waits on a clock that the test drives. */
-function onTime(node: INodeType, resources: Resource[], time: Clock): INodeType {
-	return {
-		description: node.description,
-		methods: node.methods,
-		async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-			return await execute(this, resources, time);
-		},
-	};
-}
+const onTime = ({ description, methods }: INodeType, resources: Resource[], time: Clock) => ({
+	description,
+	methods,
+	async execute(this: IExecuteFunctions) {
+		return await execute(this, resources, time);
+	},
+});
 
 export const textNode = (time: Clock) => onTime(new ModelAccess(), textResources, time);
 export const imageNode = (time: Clock) => onTime(new ModelAccessImage(), imageResources, time);
@@ -61,22 +58,21 @@ export interface Access {
 	allowPrivateHttp?: boolean;
 }
 
-export type RunOptions = Omit<
-	Partial<RunNodeOptions>,
-	'node' | 'time' | 'credentials' | 'credentialTypes'
-> & { access?: Partial<Access> };
+type Own = 'node' | 'time' | 'credentials' | 'credentialTypes';
+export type RunOptions = Omit<Partial<RunNodeOptions>, Own> & { access?: Partial<Access> };
+
+type Runs<T> = (parameters: IDataObject, options?: RunOptions) => Promise<T>;
 
 /** A gateway and both nodes on one clock: the whole way from a parameter to a file. */
 export interface Harness {
 	time: VirtualTime;
 	gateway: Gateway;
 	access: Access;
-	/** Runs the text node. */
-	text: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNode>;
-	textError: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNodeToError>;
-	/** Runs the image node. */
-	image: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNode>;
-	imageError: (parameters: IDataObject, options?: RunOptions) => ReturnType<typeof runNodeToError>;
+	/** Run the text node, and the image node. */
+	text: Runs<NodeRun>;
+	textError: Runs<FailedRun>;
+	image: Runs<NodeRun>;
+	imageError: Runs<FailedRun>;
 	/** The bodies that the gateway was sent, of one route or of all. */
 	bodies: (route?: string) => IDataObject[];
 	/** Lets this happen to each request, in place of the gateway's own answer. */
@@ -101,38 +97,38 @@ export async function startHarness(options: GatewayOptions = {}): Promise<Harnes
 	});
 	const access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
 	const start = time.now();
-	const settings = (node: INodeType, parameters: IDataObject, given: RunOptions = {}) => {
-		const { access: other, ...rest } = given;
-		return {
-			node,
-			parameters: parameters as RunNodeOptions['parameters'],
-			time,
-			credentials: { modelAccessApi: { ...access, ...other } },
-			credentialTypes: [new ModelAccessApi()],
-			...rest,
-		} satisfies RunNodeOptions;
-	};
-	const run = async (node: INodeType, parameters: IDataObject, given?: RunOptions) => {
-		const options = settings(node, parameters, given);
-		const ended = await runNode(options);
-		const { outputs, nodeContext, runExecutionData } = ended;
-		expectKeyHidden(options, ended, outputs, nodeContext, runExecutionData);
-		return ended;
-	};
-	const runToError = async (node: INodeType, parameters: IDataObject, given?: RunOptions) => {
-		const options = settings(node, parameters, given);
-		const failed = await runNodeToError(options);
-		expectKeyHidden(options, failed, failed.error);
-		return failed;
-	};
+	const by =
+		<T extends RunRecord>(
+			node: (time: Clock) => INodeType,
+			run: (options: RunNodeOptions) => Promise<T>,
+			left: (ended: T) => unknown[],
+		) =>
+		async (parameters: IDataObject, { access: other, ...given }: RunOptions = {}) => {
+			const credentials = { modelAccessApi: { ...access, ...other } };
+			const ended = await run({
+				node: node(time),
+				parameters: parameters as RunNodeOptions['parameters'],
+				time,
+				credentials,
+				credentialTypes: [new ModelAccessApi()],
+				...given,
+			});
+			const key = credentials.modelAccessApi.apiKey.trim();
+			const { logs, uiMessages, chunks, hints } = ended;
+			// A shorter key is found by chance.
+			if (key.length >= 8) expectNoSecret(key, logs, uiMessages, chunks, hints, ...left(ended));
+			return ended;
+		};
+	const output = (of: NodeRun) => [of.outputs, of.nodeContext, of.runExecutionData];
+	const errorOf = ({ error }: FailedRun) => [error];
 	return {
 		time,
 		gateway,
 		access,
-		text: async (parameters, given) => await run(textNode(time), parameters, given),
-		textError: async (parameters, given) => await runToError(textNode(time), parameters, given),
-		image: async (parameters, given) => await run(imageNode(time), parameters, given),
-		imageError: async (parameters, given) => await runToError(imageNode(time), parameters, given),
+		text: by(textNode, runNode, output),
+		textError: by(textNode, runNodeToError, errorOf),
+		image: by(imageNode, runNode, output),
+		imageError: by(imageNode, runNodeToError, errorOf),
 		bodies: (route) =>
 			gateway.requests
 				.filter((sent) => route === undefined || sent.route === route)
@@ -173,19 +169,6 @@ export function useDisk(): BinaryStorage {
 	return storage;
 }
 
-/** The shortest key that is not found by chance. */
-const SHORTEST_KEY = 8;
-
-/** Whatever a run did, its key stands nowhere in what it left behind. */
-function expectKeyHidden(
-	{ credentials }: { credentials: { modelAccessApi: Access } },
-	{ logs, uiMessages, chunks, hints }: RunRecord,
-	...things: unknown[]
-) {
-	const key = credentials.modelAccessApi.apiKey.trim();
-	if (key.length >= SHORTEST_KEY) expectNoSecret(key, logs, uiMessages, chunks, hints, ...things);
-}
-
 /** A reply in place of the gateway's own. */
 export const reply = (status: number, body?: unknown, headers?: Record<string, string>): Fault => ({
 	kind: 'reply',
@@ -200,65 +183,6 @@ export const file = (
 	fileName?: string,
 	mimeType = 'image/png',
 ): IBinaryData => ({ data: Buffer.from(bytes).toString('base64'), mimeType, fileName });
-
-/** A resource locator as the editor saves it. */
-export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
-
-/** Parameters of an operation; its options are given together, in `options`. */
-type Parameters = (given?: IDataObject) => IDataObject;
-
-const parametersOf = ({ properties }: Operation, initial: IDataObject): Parameters => {
-	return (given = {}) => placeOptions(properties, { ...initial, ...given });
-};
-
-/** Parameters of Model → Get Many. */
-export const getModels = parametersOf(getAll, {
-	resource: 'model',
-	operation: 'getAll',
-});
-
-/** Parameters of Response → Create. */
-export const createResponse = parametersOf(create, {
-	resource: 'response',
-	operation: 'create',
-	model: byId('aurora-text-1'),
-	prompt: 'Hello there',
-});
-
-/** Parameters of Image → Generate. */
-export const generateImage = parametersOf(generate, {
-	resource: 'image',
-	operation: 'generate',
-	model: byId('aurora-image-1'),
-	prompt: 'A boat',
-});
-
-/** The images of an edit: files of the item, by the names of their fields. */
-export const sourceFiles = (...names: string[]): IDataObject => ({
-	images: { image: names.map((name) => ({ source: 'binary', binaryPropertyName: name })) },
-});
-
-/** The images of an edit: addresses. */
-export const sourceUrls = (...urls: string[]): IDataObject => ({
-	images: { image: urls.map((url) => ({ source: 'url', url })) },
-});
-
-/** Parameters of Image → Edit, of an image at an address. */
-export const editImage: Parameters = (given = {}) =>
-	generateImage({
-		prompt: 'More light',
-		operation: 'edit',
-		...sourceUrls('https://pictures.example.com/boat.png'),
-		...given,
-	});
-
-/** Parameters of Task → Get. */
-export const getTask = (taskId: string, given: IDataObject = {}): IDataObject =>
-	placeOptions(get.properties, { resource: 'task', operation: 'get', taskId, ...given });
-
-/** Parameters of Task → Wait. */
-export const waitForTask = (taskId: string, given: IDataObject = {}): IDataObject =>
-	placeOptions(wait.properties, { resource: 'task', operation: 'wait', taskId, ...given });
 
 /** Input items with these JSON values. */
 export const itemsOf = (...values: IDataObject[]): INodeExecutionData[] =>

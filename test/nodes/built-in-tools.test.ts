@@ -7,66 +7,48 @@ import { useChat } from './chat-model.arrange';
 const CODE = { type: 'code_interpreter', container: { type: 'auto' } };
 const place = { country: 'US', region: 'Minnesota', city: ' Minneapolis ' };
 
-const ROWS: Array<[string, IDataObject, object[]]> = [
-	['a web search', { webSearch: {} }, [{ type: 'web_search' }]],
-	[
-		'a web search with all its options',
-		{
-			webSearch: {
-				searchContextSize: 'low',
-				allowedDomains: 'example.com, wikipedia.org',
-				...place,
-			},
-		},
-		[
-			{
-				type: 'web_search',
-				search_context_size: 'low',
-				filters: { allowed_domains: ['example.com', 'wikipedia.org'] },
-				user_location: { type: 'approximate', ...place, city: 'Minneapolis' },
-			},
-		],
-	],
-	[
-		'a file search',
-		{ fileSearch: { vectorStoreIds: '["vs_1"]', filters: '{"type":"eq"}', maxResults: 3 } },
-		[
-			{
-				type: 'file_search',
-				vector_store_ids: ['vs_1'],
-				filters: { type: 'eq' },
-				max_num_results: 3,
-			},
-		],
-	],
+const search = { searchContextSize: 'low', allowedDomains: 'example.com, wikipedia.org', ...place };
+const sentSearch = {
+	type: 'web_search',
+	search_context_size: 'low',
+	filters: { allowed_domains: ['example.com', 'wikipedia.org'] },
+	user_location: { type: 'approximate', ...place, city: 'Minneapolis' },
+};
+const files = { vectorStoreIds: '["vs_1"]', filters: '{"type":"eq"}', maxResults: 3 };
+const filtered = { vector_store_ids: ['vs_1'], filters: { type: 'eq' }, max_num_results: 3 };
+const stores = { vectorStoreIds: 'vs_1, vs_2' };
+
+const ROWS: Array<[string, IDataObject, object]> = [
+	['a web search', { webSearch: {} }, { type: 'web_search' }],
+	['a web search with all its options', { webSearch: search }, sentSearch],
+	['a file search', { fileSearch: files }, { type: 'file_search', ...filtered }],
 	[
 		'a file search in stores separated by commas',
-		{ fileSearch: { vectorStoreIds: 'vs_1, vs_2' } },
-		[{ type: 'file_search', vector_store_ids: ['vs_1', 'vs_2'] }],
+		{ fileSearch: stores },
+		{ type: 'file_search', vector_store_ids: ['vs_1', 'vs_2'] },
 	],
-	['a code interpreter', { codeInterpreter: true }, [CODE]],
+	['a code interpreter', { codeInterpreter: true }, CODE],
 ];
 
 describe('A built-in tool of Response → Create', () => {
 	const harness = useHarness();
 
-	test.each([
-		...ROWS,
-		['an image generation', { imageGeneration: true }, [{ type: 'image_generation' }]],
-	] as typeof ROWS)('is sent: %s', async (_name, builtInTools, tools) => {
-		await harness.text(createResponse({ builtInTools }));
-		expect(harness.bodies()).toEqual([{ model: 'aurora-text-1', input: 'Hello there', tools }]);
-	});
+	const DRAWING = { type: 'image_generation' };
+	test.each([...ROWS, ['an image generation', { imageGeneration: true }, DRAWING]] as typeof ROWS)(
+		'is sent: %s',
+		async (_name, builtInTools, sent) => {
+			await harness.text(createResponse({ builtInTools }));
+			const tools = [sent];
+			expect(harness.bodies()).toEqual([{ model: 'aurora-text-1', input: 'Hello there', tools }]);
+		},
+	);
 
 	test('is not sent where it is off, and stands before Tools (JSON)', async () => {
 		const off = { codeInterpreter: false, imageGeneration: false };
 		await harness.text(createResponse({ builtInTools: off }));
 		const options = { tools: '[{"type":"image_generation"}]' };
 		await harness.text(createResponse({ builtInTools: { codeInterpreter: true }, options }));
-		expect(harness.bodies().map(({ tools }) => tools)).toEqual([
-			undefined,
-			[CODE, { type: 'image_generation' }],
-		]);
+		expect(harness.bodies().map(({ tools }) => tools)).toEqual([undefined, [CODE, DRAWING]]);
 	});
 
 	test('is refused without a store to search', async () => {
@@ -80,13 +62,11 @@ describe('A built-in tool of Response → Create', () => {
 describe('The chat model', () => {
 	const harness = useChat();
 
-	test.each(ROWS)('sends beside the agent’s tools %s', async (_name, builtInTools, tools) => {
+	test.each(ROWS)('sends beside the agent’s tools %s', async (_name, builtInTools, sent) => {
 		const { model } = await harness.supply({ builtInTools });
 		const note = tool(async () => '', { name: 'note', schema: z.object({}) });
 		await harness.drive(model.bindTools([note]).invoke('Hi [[no-tools]]'));
-		expect(harness.bodies()[0]?.tools).toEqual([
-			expect.objectContaining({ name: 'note' }),
-			...tools,
-		]);
+		const agents = expect.objectContaining({ name: 'note' }) as object;
+		expect(harness.bodies()[0]?.tools).toEqual([agents, sent]);
 	});
 });

@@ -8,6 +8,7 @@ import { chunksOf, useChat, WAYS, type Asked } from './chat-model.arrange';
 
 const harness = useChat();
 
+const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
 const noop = async () => '';
 const weather = tool(noop, {
 	name: 'get_weather',
@@ -19,12 +20,7 @@ const clock = tool(noop, {
 	description: 'Says what time it is',
 	schema: { type: 'object', properties: { zone: { type: 'string' } } },
 });
-const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
 const exact = { additionalProperties: false };
-const weatherParameters = object(
-	{ city: { type: 'string', description: 'Where' } },
-	{ required: ['city'], ...exact },
-);
 const SUMMARIES = { extraBody: '{"reasoning":{"summary":"auto"}}' };
 
 describe('a request', () => {
@@ -35,13 +31,10 @@ describe('a request', () => {
 		expect(answer.content).toBe('You said: Hi\nI keep to: Be kind');
 		await harness.drive(chunksOf(model, 'Hi'));
 		const user = { role: 'user', content: 'Hi' };
+		const sent = { model: 'Aurora-Text-2.5-Preview', input: [user] };
 		expect(harness.bodies()).toEqual([
-			{
-				model: 'Aurora-Text-2.5-Preview',
-				instructions: 'Be kind',
-				input: [user],
-			},
-			{ model: 'Aurora-Text-2.5-Preview', input: [user], stream: true },
+			{ ...sent, instructions: 'Be kind' },
+			{ ...sent, stream: true },
 		]);
 	});
 
@@ -97,31 +90,27 @@ test('tools are functions with their parameters, for the model that they were bo
 	});
 	// Of one text, as n8n's calculator is.
 	const calculator = new DynamicTool({ name: 'calculator', description: 'Sums', func: noop });
-	const plain = {
-		type: 'function',
-		function: { name: 'plain', description: 'Plain', parameters: { type: 'object' } },
-	};
+	const bare = { name: 'plain', description: 'Plain', parameters: { type: 'object' } };
+	const plain = { type: 'function', function: bare };
 	const bound = model.bindTools([weather, clock, note, calculator, plain]);
 	await harness.drive(bound.invoke('Hi [[no-tools]]'));
 	await harness.drive(model.bindTools([weather], { tool_choice: 'any' }).invoke('Hi'));
 	await harness.drive(model.invoke('Hi'));
 	const [withAll, chosen, without] = harness.bodies();
+	const city = { type: 'string', description: 'Where' };
 	const tags = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
-	const parameters = {
-		get_weather: weatherParameters,
-		get_time: object({ zone: { type: 'string' } }),
-		note: object({ text: { type: 'string' }, tags }, { required: ['tags'], ...exact }),
-		calculator: object({ input: { type: 'string' } }, exact),
-		plain: object({}),
-	};
+	const sent: Array<[name: string, parameters: object]> = [
+		['get_weather', object({ city }, { required: ['city'], ...exact })],
+		['get_time', object({ zone: { type: 'string' } })],
+		['note', object({ text: { type: 'string' }, tags }, { required: ['tags'], ...exact })],
+		['calculator', object({ input: { type: 'string' } }, exact)],
+		['plain', object({})],
+	];
+	const common = { type: 'function', description: expect.any(String) as string, strict: false };
 	expect(withAll?.tools).toEqual(
-		Object.entries(parameters).map(([name, given]) => ({
-			type: 'function',
-			name,
-			description: expect.any(String) as string,
-			parameters: expect.objectContaining(given) as object,
-			strict: false,
-		})),
+		sent.map(([name, given]) => {
+			return { ...common, name, parameters: expect.objectContaining(given) as object };
+		}),
 	);
 	expect(withAll).not.toHaveProperty('tool_choice');
 	expect(chosen).toMatchObject({ tool_choice: 'required' });
@@ -151,17 +140,16 @@ describe.each(WAYS)('an answer %s', (_name, ask) => {
 	test('calls two tools in one turn', async () => {
 		const { model } = await harness.supply();
 		const answer = await harness.drive(ask(model.bindTools([weather, clock]) as Asked, TWO_CALLS));
+		const id = expect.stringMatching(/^call_/) as string;
 		expect(answer).toMatchObject({
 			content: '',
 			tool_calls: [
-				{ name: 'get_weather', args: { city: 'Bergen' } },
-				{ name: 'get_time', args: { zone: 'CET' } },
+				{ id, name: 'get_weather', args: { city: 'Bergen' } },
+				{ id, name: 'get_time', args: { zone: 'CET' } },
 			],
 			response_metadata: { finish_reason: 'tool-calls' },
 		});
-		const ids = answer.tool_calls?.map(({ id }) => id) ?? [];
-		expect(new Set(ids).size).toBe(2);
-		expect(ids[0]).toMatch(/^call_/);
+		expect(answer.tool_calls?.[0]?.id).not.toBe(answer.tool_calls?.[1]?.id);
 	});
 
 	test('that was cut off says why, in the answer and beside the node', async () => {
@@ -175,8 +163,8 @@ describe.each(WAYS)('an answer %s', (_name, ask) => {
 
 	test('is the refusal, or empty without a word', async () => {
 		const { model } = await harness.supply();
-		const refusal = await harness.drive(ask(model, '[[refuse]]'));
-		expect(refusal.content).toBe('I cannot help with that.');
+		const { content } = await harness.drive(ask(model, '[[refuse]]'));
+		expect(content).toBe('I cannot help with that.');
 		const silence = await harness.drive(ask(model, '[[empty]]'));
 		expect(silence).toMatchObject({ content: '', tool_calls: [], additional_kwargs: {} });
 		expect(silence.additional_kwargs).not.toHaveProperty('reasoning_content');
@@ -200,8 +188,11 @@ describe.each(WAYS)('an answer %s', (_name, ask) => {
 });
 
 describe('a stream', () => {
-	test('hands on each piece as it comes, and the rest once it is complete', async () => {
+	beforeEach(() => {
 		harness.gateway.settings.deltaMs = 1000;
+	});
+
+	test('hands on each piece as it comes, and the rest once it is complete', async () => {
 		const { model } = await harness.supply();
 		const at: Array<[string, number]> = [];
 		const start = harness.time.now();
@@ -221,7 +212,6 @@ describe('a stream', () => {
 	});
 
 	test('closes its connection when its reader leaves', async () => {
-		harness.gateway.settings.deltaMs = 1000;
 		const { model } = await harness.supply();
 		const read = async () => {
 			for await (const { text } of await model.stream('[[words:100]]')) if (text !== '') break;
@@ -238,64 +228,63 @@ describe('a conversation', () => {
 		const agent = model.bindTools([weather, clock]);
 		const asked = new HumanMessage(TWO_CALLS);
 		const called = await harness.drive(agent.invoke([asked]));
-		const [first, second] = called.tool_calls!.map((call) => ({ ...call, id: call.id! }));
-		const [rain, noon] = [first!, second!].map(
-			({ id }, n) => new ToolMessage({ tool_call_id: id, content: `result ${n}` }),
-		);
-		const answer = await harness.drive(agent.invoke([asked, called, rain!, noon!]));
+		const made = called.tool_calls!.map((call, n) => {
+			const id = call.id!;
+			const output = `result ${n}`;
+			// n8n's agent makes a message of each call, with what was thought in both.
+			const { reasoning_content } = called.additional_kwargs;
+			const more = { content: [], additional_kwargs: { reasoning_content } };
+			const [name, args] = [call.name, JSON.stringify(call.args)];
+			return {
+				result: new ToolMessage({ tool_call_id: id, content: output }),
+				rebuilt: new AIMessage({ ...more, tool_calls: [call] }),
+				sentCall: { type: 'function_call', call_id: id, name, arguments: args },
+				sentResult: { type: 'function_call_output', call_id: id, output },
+			};
+		});
+		const results = made.map(({ result }) => result);
+		const answer = await harness.drive(agent.invoke([asked, called, ...results]));
 		expect(answer.content).toBe('get_weather says: result 0\nget_time says: result 1');
-		// n8n's agent makes a message of each call, with what was thought in both.
-		const { reasoning_content } = called.additional_kwargs;
-		const thinking = { content: [], additional_kwargs: { reasoning_content } };
-		const [one, two] = [first!, second!].map(
-			(call) => new AIMessage({ ...thinking, tool_calls: [call] }),
-		);
-		await harness.drive(agent.invoke([asked, one!, rain!, two!, noon!]));
+		const rebuilt = made.flatMap(({ rebuilt: one, result }) => [one, result]);
+		await harness.drive(agent.invoke([asked, ...rebuilt]));
 
-		const user = { role: 'user', content: TWO_CALLS };
 		const id = expect.stringMatching(/^rs_/) as string;
 		const thought = expect.objectContaining({ type: 'reasoning', id }) as object;
-		const call = ({ id: call_id, name, args }: NonNullable<typeof first>) => ({
-			type: 'function_call',
-			call_id,
-			name,
-			arguments: JSON.stringify(args),
-		});
-		const result = (call_id: string, output: string) => ({
-			type: 'function_call_output',
-			call_id,
-			output,
-		});
-		const calls = [call(first!), call(second!)];
-		const results = [result(first!.id, 'result 0'), result(second!.id, 'result 1')];
-		const [, whole, rebuilt] = harness.bodies();
-		expect(whole?.input).toEqual([user, thought, ...calls, ...results]);
-		expect(rebuilt?.input).toEqual([user, thought, calls[0], results[0], calls[1], results[1]]);
+		const begin = [{ role: 'user', content: TWO_CALLS }, thought];
+		const [calls, outputs] = [made.map((one) => one.sentCall), made.map((one) => one.sentResult)];
+		expect(made).toHaveLength(2);
+		expect(
+			harness
+				.bodies()
+				.map(({ input }) => input)
+				.slice(1),
+		).toEqual([
+			[...begin, ...calls, ...outputs],
+			[...begin, ...made.flatMap(({ sentCall, sentResult }) => [sentCall, sentResult])],
+		]);
 	});
 
+	// Each form that n8n's kit loses is in langchain-adapter.test.ts.
 	test('may hold parts in the forms of n8n and of LangChain, and parts that are not known', async () => {
 		const { model } = await harness.supply();
 		const png = drawImage({ prompt: '', index: 0, width: 4, height: 3 }).toString('base64');
-		const image_url = `data:image/png;base64,${png}`;
+		const url = `data:image/png;base64,${png}`;
 		const pdf = { mime_type: 'application/pdf', data: 'JVBERi0=', metadata: { filename: 'a.pdf' } };
 		const file_data = 'data:application/pdf;base64,JVBERi0=';
 		const unknown = { type: 'input_file', file_url: 'https://files.example.com/a.txt' };
-		// Each form that n8n's kit loses is in langchain-adapter.test.ts.
-		const parts: Array<[part: object, sent: object]> = [
-			[
-				{ type: 'image_url', image_url: { url: image_url, detail: 'low' } },
-				{ type: 'input_image', image_url, detail: 'low' },
-			],
-			[
-				{ type: 'file', source_type: 'base64', ...pdf },
-				{ type: 'input_file', filename: 'a.pdf', file_data },
-			],
-			[unknown, unknown],
+		const parts = [
+			{ type: 'image_url', image_url: { url, detail: 'low' } },
+			{ type: 'file', source_type: 'base64', ...pdf },
+			unknown,
 		];
-		const message = new HumanMessage({ content: parts.map(([part]) => part) as never });
+		const message = new HumanMessage({ content: parts as never });
 		const before = JSON.stringify(message);
 		await harness.drive(chunksOf(model, [message]));
-		const content = parts.map(([, sent]) => sent);
+		const content = [
+			{ type: 'input_image', image_url: url, detail: 'low' },
+			{ type: 'input_file', filename: 'a.pdf', file_data },
+			unknown,
+		];
 		expect(harness.bodies()[0]?.input).toEqual([{ role: 'user', content }]);
 		expect(JSON.stringify(message)).toBe(before);
 	});

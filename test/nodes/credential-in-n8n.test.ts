@@ -115,20 +115,15 @@ describe('The credential’s test', () => {
 });
 
 type Helper = 'httpRequestWithAuthentication' | 'requestWithAuthentication';
+type Sent = Partial<IHttpRequestOptions & IRequestOptions>;
 
 /** Sends a request with the credential by one of the two helpers that n8n's nodes use. */
-async function send(
-	helper: Helper,
-	url: string,
-	more: Partial<IHttpRequestOptions & IRequestOptions> = {},
-): Promise<unknown> {
+async function send(helper: Helper, url: string, more: Sent = {}): Promise<unknown> {
 	const shared = { credentialType, data: { ...harness.access } };
 	if (helper === 'httpRequestWithAuthentication') {
-		const options: IHttpRequestOptions = { url, ...(more as Partial<IHttpRequestOptions>) };
-		return await requestAs({ ...shared, helper, options });
+		return await requestAs({ ...shared, helper, options: { url, ...more } });
 	}
-	const options: IRequestOptions = { uri: url, json: true, ...(more as Partial<IRequestOptions>) };
-	return await requestAs({ ...shared, helper, options });
+	return await requestAs({ ...shared, helper, options: { uri: url, json: true, ...more } });
 }
 
 describe.each<Helper>(['httpRequestWithAuthentication', 'requestWithAuthentication'])(
@@ -170,13 +165,9 @@ describe.each<Helper>(['httpRequestWithAuthentication', 'requestWithAuthenticati
 			async (status) => {
 				await withOther(async (other) => {
 					harness.answer(reply(status, '', { Location: `${other.baseUrl}/models` }));
-					const wishes = {
-						followRedirect: true,
-						followAllRedirects: true,
-						maxRedirects: 5,
-						disableFollowRedirect: false,
-						sendCredentialsOnCrossOriginRedirect: true,
-					};
+					const follow = { followRedirect: true, followAllRedirects: true, maxRedirects: 5 };
+					const alsoKey = { sendCredentialsOnCrossOriginRedirect: true };
+					const wishes = { ...follow, ...alsoKey, disableFollowRedirect: false };
 					for (const options of [{}, wishes]) {
 						// An older helper returns the redirect's own body, a newer one refuses it.
 						await send(helper, `${harness.gateway.baseUrl}/models`, options).catch((why: Error) => {

@@ -1,93 +1,64 @@
-import type { NodeParameterValueType } from 'n8n-workflow';
+/** A choice, or a field whose type its default does not tell. */
+type Field = [type: string, initial: unknown, values?: string[]];
+/** Fields by name, those of a collection by `collection.name`: the default, whose type is theirs. */
+type Fields = Record<string, string | number | boolean | Field>;
 
-/** A field: its type, its default and, where it is a choice, the values of it. */
-export type Field = [type: string, initial: NodeParameterValueType, values?: unknown[]];
-/** Fields by name, those of a collection by `collection.name`. */
-export type Fields = Record<string, Field>;
-
-const text = (initial = ''): Field => ['string', initial];
-const number = (initial: number): Field => ['number', initial];
-const toggle = (initial: boolean): Field => ['boolean', initial];
 const json = (initial: string): Field => ['json', initial];
 const oneOf = (initial: string, ...values: string[]): Field => ['options', initial, values];
 const model: Fields = { model: ['resourceLocator', { mode: 'list', value: '' }] };
-const collection = (name: string, fields: Fields): Fields => ({
-	[name]: ['collection', {}],
-	...Object.fromEntries(Object.entries(fields).map(([inner, of]) => [`${name}.${inner}`, of])),
+const within = (name: string, fields: Fields): Fields =>
+	Object.fromEntries(Object.entries(fields).map(([inner, of]) => [`${name}.${inner}`, of]));
+const options = (of: Fields): Fields => ({ options: ['collection', {}], ...within('options', of) });
+const advanced = (of: Fields): Fields => ({
+	advanced: ['collection', {}],
+	...within('advanced', of),
 });
-const options = (fields: Fields): Fields => collection('options', fields);
-const advanced = (fields: Fields): Fields => collection('advanced', fields);
-/** Shown where an agent uses the node as a tool. */
-const tool = (says: string): Fields => ({ toolDescription: text(says) });
 
 const answering: Fields = {
-	maxOutputTokens: number(1024),
+	...{ maxOutputTokens: 1024, temperature: 1, topP: 1 },
 	reasoningEffort: oneOf('medium', 'high', 'low', 'medium', 'minimal', 'none', 'xhigh'),
 	reasoningSummary: oneOf('auto', 'auto', 'concise', 'detailed'),
-	temperature: number(1),
-	topP: number(1),
 	verbosity: oneOf('medium', 'high', 'low', 'medium'),
 };
 const carrying: Fields = {
-	extraBody: json('{}'),
-	idleTimeout: number(60),
-	include: text(),
-	maxRetries: number(3),
-	metadata: json('{}'),
-	promptCacheKey: text(),
-	safetyIdentifier: text(),
+	...{ extraBody: json('{}'), idleTimeout: 60, include: '', maxRetries: 3, metadata: json('{}') },
+	...{ promptCacheKey: '', safetyIdentifier: '', store: false, timeout: 300 },
 	serviceTier: oneOf('auto', 'auto', 'default', 'flex', 'priority'),
-	store: toggle(false),
-	timeout: number(300),
 };
 const schema =
 	'{\n  "type": "object",\n  "properties": {\n    "category": { "type": "string", "enum": ["bug", "wish", "praise"] }\n  },\n  "required": ["category"],\n  "additionalProperties": false\n}';
 const format = (name: string): Fields => ({
 	[name]: ['fixedCollection', { format: { type: 'json_schema' } }],
 	[`${name}.format.type`]: oneOf('json_schema', 'json_object', 'json_schema', 'text'),
-	[`${name}.format.name`]: text('answer'),
-	[`${name}.format.schema`]: json(schema),
-	[`${name}.format.strict`]: toggle(true),
+	...within(`${name}.format`, { name: 'answer', schema: json(schema), strict: true }),
 });
 const builtInTools = (more: Fields = {}): Fields => ({
 	builtInTools: ['collection', {}],
-	'builtInTools.codeInterpreter': toggle(true),
-	'builtInTools.fileSearch': ['collection', { vectorStoreIds: '[]' }],
-	'builtInTools.fileSearch.filters': json('{}'),
-	'builtInTools.fileSearch.maxResults': number(1),
-	'builtInTools.fileSearch.vectorStoreIds': json('[]'),
-	...more,
-	'builtInTools.webSearch': ['collection', { searchContextSize: 'medium' }],
-	'builtInTools.webSearch.allowedDomains': text(),
-	'builtInTools.webSearch.city': text(),
-	'builtInTools.webSearch.country': text(),
-	'builtInTools.webSearch.region': text(),
-	'builtInTools.webSearch.searchContextSize': oneOf('medium', 'high', 'low', 'medium'),
+	...within('builtInTools', {
+		codeInterpreter: true,
+		fileSearch: ['collection', { vectorStoreIds: '[]' }],
+		'fileSearch.filters': json('{}'),
+		'fileSearch.maxResults': 1,
+		'fileSearch.vectorStoreIds': json('[]'),
+		...more,
+		webSearch: ['collection', { searchContextSize: 'medium' }],
+		...within('webSearch', { allowedDomains: '', city: '', country: '', region: '' }),
+		'webSearch.searchContextSize': oneOf('medium', 'high', 'low', 'medium'),
+	}),
 });
-const simplify = { simplify: toggle(true) };
-const named: Fields = { fileName: text() };
 const looking: Fields = {
-	binaryPropertyName: text('data'),
-	concurrency: number(4),
-	downloadImages: toggle(true),
-	maxFileSize: number(64),
-	maxRetries: number(3),
-	timeout: number(60),
+	...{ binaryPropertyName: 'data', concurrency: 4, downloadImages: true },
+	...{ maxFileSize: 64, maxRetries: 3, timeout: 60 },
 };
-const waiting: Fields = {
-	...looking,
-	maxWait: number(900),
-	onTimeout: oneOf('error', 'error', 'returnTask'),
-	pollInterval: number(3),
-};
+const onTimeout = oneOf('error', 'error', 'returnTask');
+const waiting: Fields = { ...looking, maxWait: 900, onTimeout, pollInterval: 3 };
 const drawing: Fields = {
-	...named,
-	background: oneOf('auto', 'auto', 'opaque', 'transparent'),
-	n: number(1),
+	...{ fileName: '', n: 1, background: oneOf('auto', 'auto', 'opaque', 'transparent') },
 	outputFormat: oneOf('png', 'jpeg', 'png', 'webp'),
 	quality: oneOf('auto', 'auto', 'high', 'low', 'medium'),
 	size: oneOf('auto', 'auto', '1536x1024', '1024x1536', '1024x1024'),
 };
+const IMAGE = { source: 'binary', binaryPropertyName: 'data', url: '' };
 
 /**
  * Every field of all nodes by where it is shown, in the order of the panel. They are saved in
@@ -108,55 +79,40 @@ export const TABLE: Record<string, Record<string, Fields>> = {
 		response: { operation: oneOf('create', 'create') },
 		model: { operation: oneOf('getAll', 'getAll') },
 		'response: create': {
-			...tool(
+			toolDescription:
 				'Asks an AI model and returns its answer (text). If the tool asks for JSON, it also returns the JSON of the answer (parsed).',
-			),
 			...model,
 			inputType: oneOf('text', 'text', 'messages', 'json'),
-			prompt: text(),
+			prompt: '',
 			messages: ['fixedCollection', { message: [{ type: 'text', role: 'user', text: '' }] }],
 			'messages.message.type': oneOf('text', 'text', 'image', 'file'),
 			'messages.message.role': oneOf('user', 'user', 'assistant', 'system', 'developer'),
-			'messages.message.text': text(),
+			'messages.message.text': '',
 			'messages.message.imageSource': oneOf('binary', 'binary', 'url'),
-			'messages.message.binaryPropertyNames': text('data'),
-			'messages.message.imageUrl': text(),
+			'messages.message.binaryPropertyNames': 'data',
+			'messages.message.imageUrl': '',
 			'messages.message.detail': oneOf('auto', 'auto', 'high', 'low'),
-			'messages.message.fileBinaryPropertyNames': text('data'),
+			'messages.message.fileBinaryPropertyNames': 'data',
 			inputJson: json('[\n  { "role": "user", "content": "Hello" }\n]'),
-			instructions: text(),
-			stream: toggle(false),
-			simplify: toggle(true),
-			...builtInTools({ 'builtInTools.imageGeneration': toggle(true) }),
+			...{ instructions: '', stream: false, simplify: true },
+			...builtInTools({ imageGeneration: true }),
 			...options({
-				...answering,
-				conversationId: text(),
-				maxToolCalls: number(15),
-				...format('outputFormat'),
-				parallelToolCalls: toggle(true),
-				previousResponseId: text(),
+				...{ ...answering, ...format('outputFormat'), conversationId: '', maxToolCalls: 15 },
+				...{ parallelToolCalls: true, previousResponseId: '', topLogprobs: 0 },
 				promptConfig: ['fixedCollection', { promptOptions: {} }],
-				'promptConfig.promptOptions.promptId': text(),
-				'promptConfig.promptOptions.version': text(),
+				...within('promptConfig.promptOptions', { promptId: '', version: '' }),
 				'promptConfig.promptOptions.variables': json('{}'),
-				toolChoice: text('auto'),
-				tools: json('[]'),
-				topLogprobs: number(0),
+				...{ toolChoice: 'auto', tools: json('[]') },
 			}),
 			...advanced({
-				...carrying,
-				binaryPropertyName: text('data'),
-				concurrency: number(4),
+				...{ ...carrying, binaryPropertyName: 'data', concurrency: 4 },
 				truncation: oneOf('disabled', 'auto', 'disabled'),
 			}),
 		},
 		'model: getAll': {
-			...tool(
+			toolDescription:
 				'Lists the AI models that are available. Returns the ID of each model (id) and, if known, its name (display_name).',
-			),
-			returnAll: toggle(false),
-			limit: number(50),
-			...options({ search: text() }),
+			...{ returnAll: false, limit: 50, ...options({ search: '' }) },
 		},
 	},
 	modelAccessImage: {
@@ -164,71 +120,46 @@ export const TABLE: Record<string, Record<string, Fields>> = {
 		image: { operation: oneOf('generate', 'generate', 'edit') },
 		task: { operation: oneOf('get', 'get', 'wait') },
 		'image: generate': {
-			...tool(
+			toolDescription:
 				'Generates an image from a text prompt. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). If image_url is missing, the image is not done yet.',
-			),
-			...model,
-			prompt: text(),
-			waitForCompletion: toggle(true),
-			...simplify,
+			...{ ...model, prompt: '', waitForCompletion: true, simplify: true },
 			...options(drawing),
 			...advanced({ ...waiting, extraBody: json('{}') }),
 		},
 		'image: edit': {
-			...tool(
+			toolDescription:
 				'Edits images by a text prompt. Returns the URL of the image (image_url), when the URL expires (expires_at), and the ID of the task (task_id). If image_url is missing, the image is not done yet.',
-			),
-			...model,
-			prompt: text(),
-			images: [
-				'fixedCollection',
-				{ image: [{ source: 'binary', binaryPropertyName: 'data', url: '' }] },
-			],
+			...{ ...model, prompt: '', images: ['fixedCollection', { image: [IMAGE] }] },
 			'images.image.source': oneOf('binary', 'binary', 'url'),
-			'images.image.binaryPropertyName': text('data'),
-			'images.image.url': text(),
-			waitForCompletion: toggle(true),
-			...simplify,
-			...options({ ...drawing, maskBinaryPropertyName: text(), maskUrl: text() }),
+			...within('images.image', { binaryPropertyName: 'data', url: '' }),
+			...{ waitForCompletion: true, simplify: true },
+			...options({ ...drawing, maskBinaryPropertyName: '', maskUrl: '' }),
 			...advanced({ ...waiting, extraBody: json('{}') }),
 		},
 		'task: get': {
-			...tool(
+			toolDescription:
 				'Looks at an image task once, by its task ID. Returns its status (status) and, if the image is done, the URL of the image (image_url).',
-			),
-			taskId: text(),
-			...simplify,
-			...options(named),
+			...{ taskId: '', simplify: true, ...options({ fileName: '' }) },
 			...advanced(looking),
 		},
 		'task: wait': {
-			...tool(
+			toolDescription:
 				'Waits until an image task is done, by its task ID. Returns the URL of the image (image_url) and when the URL expires (expires_at).',
-			),
-			taskId: text(),
-			...simplify,
-			...options(named),
+			...{ taskId: '', simplify: true, ...options({ fileName: '' }) },
 			...advanced(waiting),
 		},
 	},
 };
 
-/** What the user has to fill in, by operation; all else is complete as it comes from the panel. */
-export const MISSING: Record<string, string[]> = {
-	'response: create': ['model', 'prompt'],
-	'model: getAll': [],
-	'image: generate': ['model', 'prompt'],
-	'image: edit': ['model', 'prompt'],
-	'task: get': ['taskId'],
-	'task: wait': ['taskId'],
-};
-
-/** What the canvas shows below the node's name, by operation. */
-export const SUBTITLES: Record<string, string> = {
-	'response: create': 'Create Response',
-	'model: getAll': 'List Models',
-	'image: generate': 'Generate Image',
-	'image: edit': 'Edit Image',
-	'task: get': 'Get Task',
-	'task: wait': 'Wait for Task',
+/**
+ * What the canvas shows below the node's name, by operation, and what the user has to fill in: all
+ * else is complete as it comes from the panel.
+ */
+export const OPERATIONS: Record<string, [subtitle: string, ...missing: string[]]> = {
+	'response: create': ['Create Response', 'model', 'prompt'],
+	'model: getAll': ['List Models'],
+	'image: generate': ['Generate Image', 'model', 'prompt'],
+	'image: edit': ['Edit Image', 'model', 'prompt'],
+	'task: get': ['Get Task', 'taskId'],
+	'task: wait': ['Wait for Task', 'taskId'],
 };

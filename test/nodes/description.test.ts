@@ -13,7 +13,7 @@ import { ModelAccessImage } from '../../nodes/ModelAccessImage/ModelAccessImage.
 import { searchImageModels, searchModels } from '../../nodes/shared/n8n/fields/model-picker';
 import { prepareNode } from '../../scripts/engine/index';
 import { byId } from './arrange';
-import { MISSING, SUBTITLES, TABLE, type Field } from './description.table';
+import { OPERATIONS, TABLE } from './description.table';
 
 const nodes: Array<[string, INodeType]> = [
 	new LmChatModelAccess(),
@@ -57,12 +57,13 @@ describe.each(nodes)('the node %s', (name, node) => {
 	const places = Object.keys(TABLE[name]!);
 	const operations = places.filter((place) => place.includes(': '));
 
-	test.each(places)('has the fields of the table at "%s"', (place) => {
+	test.each(places)('has the fields of the table at "%s", each once', (place) => {
 		const shown = shownAt(node, place);
-		const fields = shown.map(([path, field]): [string, Field] => {
+		const fields = shown.map(([path, field]): [string, unknown] => {
 			const { type, default: initial } = field;
-			const values = choicesOf(field).map(({ value }) => value);
-			return [path, type === 'options' ? [type, initial, values] : [type, initial]];
+			const isPlain = ['string', 'number', 'boolean'].includes(type) && typeof initial === type;
+			const values = type === 'options' ? [choicesOf(field).map(({ value }) => value)] : [];
+			return [path, isPlain ? initial : [type, initial, ...values]];
 		});
 		const table = TABLE[name]![place]!;
 		expect(Object.fromEntries(fields)).toEqual(table);
@@ -70,33 +71,15 @@ describe.each(nodes)('the node %s', (name, node) => {
 		const outside = (path: string) => !/^(options|advanced)\./.test(path);
 		const order = fields.map(([path]) => path).filter(outside);
 		expect(order).toEqual(Object.keys(table).filter(outside));
-		for (const collection of [/^options\.\w+$/, /^advanced\.\w+$/]) {
-			const names = shown.filter(([path]) => collection.test(path));
-			const sorted = names.map(([, { displayName }]) => displayName);
-			expect(sorted).toEqual([...sorted].sort((a, b) => a.localeCompare(b)));
-		}
-	});
-
-	test.each(places)('has no name in both collections at "%s"', (place) => {
-		const names = shownAt(node, place).flatMap(([path]) =>
-			/^(options|advanced)\.\w+$/.test(path) ? [path.split('.')[1]!] : [],
+		const [inOptions, inAdvanced] = ['options', 'advanced'].map((collection) =>
+			shown.filter(([path]) => new RegExp(`^${collection}\\.\\w+$`).test(path)),
 		);
-		expect(names.filter((inner, n) => names.indexOf(inner) !== n)).toEqual([]);
-	});
-
-	test('has labels that the panel shows in whole', () => {
-		const labeled = withInner(properties).filter(([, { type }]) => type !== 'notice');
-		const labels = labeled.map(([, { displayName }]) => displayName);
-		// n8n cuts one of 26 characters in a collection within a collection.
-		expect(labels.filter((label) => label.length > 24)).toEqual([]);
-	});
-
-	test('shows a text that is there from the beginning in whole', () => {
-		const cut = withInner(properties).filter(([, { type, default: text, typeOptions }]) => {
-			// A line of the panel holds some 45 letters.
-			return type === 'string' && (text as string).length > 45 * (typeOptions?.rows ?? 1);
-		});
-		expect(cut.map(([path]) => path)).toEqual([]);
+		for (const own of [inOptions!, inAdvanced!]) {
+			const labels = own.map(([, { displayName }]) => displayName);
+			expect(labels).toEqual([...labels].sort((a, b) => a.localeCompare(b)));
+		}
+		const names = [...inOptions!, ...inAdvanced!].map(([, field]) => field.name);
+		expect(names).toHaveLength(new Set(names).size);
 	});
 
 	test('shows a field nowhere else', () => {
@@ -112,7 +95,7 @@ describe.each(nodes)('the node %s', (name, node) => {
 			const placed = { ...prepareNode({ node }).node, parameters } as INode;
 			const issues = NodeHelpers.getNodeParametersIssues(properties, placed, description);
 			const missing = Object.keys(issues?.parameters ?? {}).sort();
-			expect([place, missing]).toEqual([place, MISSING[place] ?? ['model']]);
+			expect([place, missing]).toEqual([place, OPERATIONS[place]?.slice(1) ?? ['model']]);
 		}
 	});
 
@@ -128,7 +111,7 @@ describe.each(nodes)('the node %s', (name, node) => {
 		}
 		for (const place of operations) {
 			const [resource, operation] = place.split(': ');
-			expect(subtitleOf({ resource, operation })).toBe(SUBTITLES[place]);
+			expect(subtitleOf({ resource, operation })).toBe(OPERATIONS[place]![0]);
 		}
 	});
 
@@ -154,13 +137,9 @@ describe.each(nodes)('the node %s', (name, node) => {
 		}
 	});
 
-	const UNITS: Record<string, string> = {
-		timeout: '(Seconds)',
-		idleTimeout: '(Seconds)',
-		maxWait: '(Seconds)',
-		pollInterval: '(Seconds)',
-		maxFileSize: '(MB)',
-	};
+	const seconds = ['timeout', 'idleTimeout', 'maxWait', 'pollInterval'];
+	const unitOf = (of: string) =>
+		seconds.includes(of) ? '(Seconds)' : of === 'maxFileSize' ? '(MB)' : '';
 	const silent = ['notice', 'resource', 'operation', 'options', 'advanced'];
 	test.each<[string, (field: INodeProperties) => boolean]>([
 		[
@@ -190,7 +169,7 @@ describe.each(nodes)('the node %s', (name, node) => {
 		[
 			'has a name in title case, with its unit',
 			({ type, name: of, displayName }) =>
-				type === 'notice' || (/^[A-Z]/.test(displayName) && displayName.endsWith(UNITS[of] ?? '')),
+				type === 'notice' || (/^[A-Z]/.test(displayName) && displayName.endsWith(unitOf(of))),
 		],
 		[
 			'is a list that can be searched or an ID, if it is a model',
@@ -200,6 +179,17 @@ describe.each(nodes)('the node %s', (name, node) => {
 					modes[0]?.typeOptions?.searchListMethod === 'searchModels' &&
 					modes[0].typeOptions.searchable === true),
 		],
+		// n8n cuts one of 26 characters in a collection within a collection.
+		[
+			'has a label that the panel shows in whole',
+			({ type, displayName }) => type === 'notice' || displayName.length <= 24,
+		],
+		// A line of the panel holds some 45 letters.
+		[
+			'shows in whole a text that is there from the beginning',
+			({ type, default: text, typeOptions }) =>
+				type !== 'string' || (text as string).length <= 45 * (typeOptions?.rows ?? 1),
+		],
 	])('each field %s', (_rule, holds) => {
 		const broken = withInner(properties).filter(([, field]) => !holds(field));
 		expect(broken.map(([path]) => path)).toEqual([]);
@@ -208,14 +198,13 @@ describe.each(nodes)('the node %s', (name, node) => {
 
 test('the chat model has its options from Response → Create, with the same words', () => {
 	const { properties } = new LmChatModelAccess().description;
-	const own = ['responseFormat'];
 	for (const collection of ['options', 'advanced']) {
 		const optionsOf = (fields: INodeProperties[]) =>
 			choicesOf(fields.find(({ name }) => name === collection)!).map((option) => ({
 				...option,
 				displayOptions: undefined,
 			}));
-		const shared = optionsOf(properties).filter(({ name }) => !own.includes(name));
+		const shared = optionsOf(properties).filter(({ name }) => name !== 'responseFormat');
 		expect(shared.length).toBeGreaterThan(5);
 		expect(optionsOf(create.properties)).toEqual(expect.arrayContaining(shared));
 	}

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { IDataObject } from 'n8n-workflow';
 import { drawImage, type Fault } from '../../gateway';
@@ -52,22 +52,12 @@ describe('A download', () => {
 		expect(await stored()).toHaveLength(1);
 	});
 
-	test('is tried again after a fault of the host, a lost connection, an empty file and silence', async () => {
-		storageAnswers(
-			reply(503, 'oops', { 'Retry-After': '11' }),
-			(res) => {
-				res.writeHead(200, { ...PNG, 'Content-Length': IMAGE.length });
-				res.write(IMAGE.subarray(0, 300));
-				setImmediate(() => res.destroy());
-			},
-			reply(200, '', PNG),
-			{ kind: 'hang' },
-			'right',
-		);
-		const options = { timeout: 25, maxRetries: 4 };
+	test('is tried again after a fault of the host and silence, by the options of the node', async () => {
+		storageAnswers(reply(503, 'oops', { 'Retry-After': '11' }), { kind: 'hang' }, 'right');
+		const options = { timeout: 25, maxRetries: 2 };
 		const { items } = await harness.image(generateImage({ options }));
-		expect(harness.gateway.storageRequests).toHaveLength(5);
-		expect(harness.seconds()).toBe(6 + 11 + 2 + 4 + 25 + 8);
+		expect(harness.gateway.storageRequests).toHaveLength(3);
+		expect(harness.seconds()).toBe(6 + 11 + 25 + 2);
 		await expectImages(items, ['A boat']);
 		expect(await stored()).toHaveLength(1);
 	});
@@ -127,14 +117,10 @@ describe('A download that cannot be had', () => {
 		expect(error.message).toBe(
 			`The image could not be downloaded from ${host}: it is larger than Max File Size (${limit} MB)`,
 		);
-		expect(error.description).toMatch(
-			/paid for\. Do not submit it again: fetch it with Task → Get .* Task ID: /,
-		);
-		const image_urls = [expect.stringContaining(`/images/${task_id}/0.png`) as string];
-		expect(error.context).toMatchObject({
-			itemIndex: 0,
-			details: { task_id, image_urls, retryable: false },
-		});
+		expect(error.description).toMatch(/paid for\. Do not .* it with Task → Get .* Task ID: /);
+		const details = { task_id, image_urls: [expect.stringContaining(`/images/${task_id}/0.png`)] };
+		expect(error.context).toMatchObject({ itemIndex: 0, details });
+		expect(error.context.details?.retryable).toBe(false);
 		expect(harness.gateway.storageRequests).toHaveLength(1);
 		expect(await storage.files()).toEqual([]);
 	});
@@ -149,14 +135,10 @@ describe('A download that cannot be had', () => {
 		storageAnswers(async (res) => {
 			res.writeHead(200, PNG);
 			res.write(IMAGE);
-			const piece = Buffer.alloc(64 * 1024);
-			while (!res.destroyed && sent < 100 * MB) {
-				sent += piece.length;
-				if (res.write(piece)) continue;
-				const left = new AbortController();
-				const until = async (name: string) => void (await once(res, name, left));
-				await Promise.race([until('drain'), until('close')]).finally(() => left.abort());
-			}
+			const endless = function* () {
+				for (; sent < 100 * MB; sent += 64 * 1024) yield Buffer.alloc(64 * 1024);
+			};
+			await pipeline(endless, res).catch(() => undefined);
 		});
 		const { error } = await harness.imageError(generateImage({ options: { maxFileSize: 2 } }));
 		expect(error.message).toMatch(/larger than Max File Size \(2 MB\)$/);

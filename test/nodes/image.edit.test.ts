@@ -56,10 +56,8 @@ describe('The form of an edit', () => {
 
 	test('has several files in their order, each with its own name and the type of its bytes', async () => {
 		const binary = {
-			a: file(RED, 'a.png', 'application/octet-stream'),
-			b: file(JPEG, 'photo.png'),
-			c: file(WEBP, 'c.webp', 'image/webp'),
-			d: file(GIF, 'd', 'text/plain'),
+			...{ a: file(RED, 'a.png', 'application/octet-stream'), b: file(JPEG, 'photo.png') },
+			...{ c: file(WEBP, 'c.webp', 'image/webp'), d: file(GIF, 'd', 'text/plain') },
 			hole: file(MASK, 'hole.png'),
 		};
 		const options = {
@@ -105,9 +103,8 @@ test('an edit of addresses is JSON, and the node fetches nothing itself', async 
 	const list = `={{ ["${dataUrl}", "${address}"] }}`;
 	const maskUrl = 'https://a.example/mask.png';
 	const options = { size: '40x20', maskUrl };
-	await harness.image(
-		editImage({ ...sourceUrls(address, list), waitForCompletion: false, options }),
-	);
+	const given = { ...sourceUrls(address, list), waitForCompletion: false, options };
+	await harness.image(editImage(given));
 	const { headers, body } = edits()[0]!;
 	expect(headers['content-type']).toMatch(/^application\/json/);
 	expect(body).toEqual({

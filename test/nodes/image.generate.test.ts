@@ -11,27 +11,20 @@ describe('What Image → Generate sends', () => {
 	test('is model and prompt only, where nothing else is set', async () => {
 		await harness.image(generateImage());
 		const [submit, ...polls] = harness.gateway.requests;
-		expect(submit).toMatchObject({
-			method: 'POST',
-			path: '/v1/images/generations/async',
-			headers: {
-				accept: 'application/json',
-				'content-type': expect.stringMatching(/^application\/json/) as string,
-			},
-		});
+		const accept = 'application/json';
+		const type = expect.stringMatching(/^application\/json/) as string;
+		const headers = { accept, 'content-type': type };
+		const path = '/v1/images/generations/async';
+		expect(submit).toMatchObject({ method: 'POST', path, headers });
 		expect(submit?.body).toEqual({ model: 'aurora-image-1', prompt: 'A boat' });
-		expect(polls.map(({ method, path }) => `${method} ${path}`)).toEqual(
-			Array(2).fill(`GET /v1/images/tasks/${harness.gateway.tasks[0]?.id}`),
-		);
+		const look = { method: 'GET', path: `/v1/images/tasks/${harness.gateway.tasks[0]?.id}` };
+		expect(polls).toMatchObject([look, look]);
 	});
 
+	const same = { size: 'auto', n: 3, quality: 'high', background: 'transparent' };
 	const node = { fileName: 'x', maxFileSize: 1, maxWait: 9, pollInterval: 9, timeout: 9 };
 	test.each<[string, IDataObject, object]>([
-		[
-			'each option',
-			{ size: 'auto', n: 3, quality: 'high', background: 'transparent', outputFormat: 'webp' },
-			{ size: 'auto', n: 3, quality: 'high', background: 'transparent', output_format: 'webp' },
-		],
+		['each option', { ...same, outputFormat: 'webp' }, { ...same, output_format: 'webp' }],
 		['a number of images as text', { n: '={{ "2" }}' }, { n: 2 }],
 		[
 			'an extra body, which wins over the fields above it',
@@ -76,52 +69,38 @@ describe('What Image → Generate returns', () => {
 		]);
 	});
 
-	test('is the accepted task if Wait for Completion is off', async () => {
+	test('is the accepted task if Wait for Completion is off; without Simplify the 202 and the time to wait', async () => {
 		const run = await harness.image(generateImage({ waitForCompletion: false }));
 		const { id, createdAt } = harness.gateway.tasks[0]!;
-		const json = {
-			task_id: id,
-			status: 'processing',
-			model: 'aurora-image-1',
-			prompt: 'A boat',
-			expires_at: new Date(createdAt + 24 * 3600_000).toISOString(),
-			retry_after: 3,
-		};
+		const task = { task_id: id, status: 'processing', retry_after: 3 };
+		const asked = { model: 'aurora-image-1', prompt: 'A boat' };
+		const expires_at = new Date(createdAt + 24 * 3600_000).toISOString();
+		const json = { ...task, ...asked, expires_at };
 		expect(run.items).toEqual([{ json, pairedItem: { item: 0 } }]);
 		expect(run.uiMessages).toEqual([[`Image task ${id}: processing`]]);
 		expect(harness.gateway.count()).toBe(1);
 		expect(harness.time.waits).toEqual([]);
-	});
 
-	test('is the 202 and the time to wait without Simplify, if Wait for Completion is off', async () => {
-		const raw = generateImage({ waitForCompletion: false, simplify: false });
-		const { items } = await harness.image(raw);
-		const { id, createdAt } = harness.gateway.tasks[0]!;
-		const json = {
-			id,
-			task_id: id,
-			object: 'image.generation.task',
-			status: 'processing',
-			created_at: createdAt / 1000,
-			expires_at: createdAt / 1000 + 24 * 3600,
-			poll_url: `/v1/images/tasks/${id}`,
-			retry_after: 3,
+		const { items } = await harness.image(
+			generateImage({ waitForCompletion: false, simplify: false }),
+		);
+		const other = harness.gateway.tasks[1]!.id;
+		const [created_at, until] = [createdAt / 1000, createdAt / 1000 + 24 * 3600];
+		const raw = {
+			...{ ...task, id: other, task_id: other, object: 'image.generation.task' },
+			...{ created_at, expires_at: until, poll_url: `/v1/images/tasks/${other}` },
 		};
-		expect(items).toEqual([{ json, pairedItem: { item: 0 } }]);
+		expect(items).toEqual([{ json: raw, pairedItem: { item: 0 } }]);
 	});
 
 	test('follows expressions for each item, also for field and name of the file', async () => {
+		const options = {
+			...{ n: 2, concurrency: 1, fileName: '=boat-{{ $json.sku }}-{index}' },
+			binaryPropertyName: '={{ $json.field }}',
+		};
+		const model = byId('={{ $json.model }}');
 		const { items } = await harness.image(
-			generateImage({
-				model: byId('={{ $json.model }}'),
-				prompt: '=A boat for {{ $json.sku }}',
-				options: {
-					n: 2,
-					fileName: '=boat-{{ $json.sku }}-{index}',
-					concurrency: 1,
-					binaryPropertyName: '={{ $json.field }}',
-				},
-			}),
+			generateImage({ model, prompt: '=A boat for {{ $json.sku }}', options }),
 			{
 				items: itemsOf(
 					{ model: 'aurora-image-1', sku: 'A', field: 'cover' },
@@ -133,32 +112,30 @@ describe('What Image → Generate returns', () => {
 			{ model: 'aurora-image-1', prompt: 'A boat for A', n: 2 },
 			{ model: 'aurora-omni-1', prompt: 'A boat for B', n: 2 },
 		]);
-		const named = (field: string, fileName: string) => ({
-			json: { file: { name: fileName } },
-			binary: { [field]: { fileName } },
-		});
-		expect(items).toMatchObject([
-			named('cover', 'boat-A-0.png'),
-			named('cover', 'boat-A-1.png'),
-			named('back', 'boat-B-0.png'),
-			named('back', 'boat-B-1.png'),
-		]);
+		expect(items).toMatchObject(
+			[
+				['cover', 'boat-A-0.png'],
+				['cover', 'boat-A-1.png'],
+				['back', 'boat-B-0.png'],
+				['back', 'boat-B-1.png'],
+			].map(([field, fileName]) => ({
+				json: { file: { name: fileName } },
+				binary: { [field!]: { fileName } },
+			})),
+		);
 	});
 });
 
 test('the log names each accepted task before its wait begins, since it outlives the process', async () => {
 	const prompt = '=Picture {{ $json.n }}';
 	const { logs } = await harness.image(generateImage({ prompt }), { items: numbered(2) });
-	const accepted = harness.gateway.tasks.map(({ id, request: { prompt: sent } }) => {
-		const message = `${sent.replace('Picture', 'item')}: image task ${id} was accepted`;
-		expect(logs.find((entry) => entry.message.includes(id))).toMatchObject({
-			level: 'info',
-			message: expect.stringMatching(
-				new RegExp(`^Execution \\S+, node "[^"]+", ${message}$`),
-			) as string,
-		});
-		return id;
+	const lines = harness.gateway.tasks.map(({ id, request }) => {
+		const first = logs.find(({ message }) => message.includes(id))!;
+		const item = request.prompt.replace('Picture', 'item');
+		const says = `^Execution \\S+, node "[^"]+", ${item}: image task ${id} was accepted$`;
+		expect([first.level, first.message]).toEqual(['info', expect.stringMatching(says)]);
+		return first;
 	});
-	expect(accepted).toHaveLength(2);
 	expect(logs.filter(({ message }) => message.endsWith('was accepted'))).toHaveLength(2);
+	expect(lines).toHaveLength(2);
 });

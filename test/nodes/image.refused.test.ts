@@ -1,19 +1,48 @@
-import { errorReply } from '../../gateway';
-import {
-	generateImage,
-	getTask,
-	numbered,
-	shown,
-	submitted,
-	useHarness,
-	waitForTask,
-} from './arrange';
-import { drawBatch, runChecked } from './image.arrange';
+import type { IDataObject } from 'n8n-workflow';
+import { errorReply, type GatewayOptions } from '../../gateway';
+import { chanceOf } from '../../gateway/faults/catalogue';
+import { numbered, shown, startHarness, submitted, useHarness } from './arrange';
+import { runChecked } from './image.arrange';
+import { generateImage, getTask, waitForTask } from './parameters';
 
 /*
  * Gateways that take each submit with 202 and check their limits afterwards: a refusal is a task
  * that fails with 429, or with 503. A batch has to come through, and nothing is made twice.
  */
+
+/**
+ * Draws images of 40 s at a gateway that checks its limits after the 202.
+ * @param phase seconds of the clock's minute that have passed when it begins
+ * @param seed of the waits that the queue draws
+ */
+async function drawBatch(count: number, gateway: GatewayOptions, phase = 0, seed?: number) {
+	const harness = await startHarness({ backgroundLimits: true, taskSeconds: 40, ...gateway });
+	const { time } = harness;
+	try {
+		await time.advance(phase * 1000);
+		let drawn = 0;
+		if (seed !== undefined) time.chance = () => chanceOf(seed, 'jitter', drawn++);
+		const began = time.now();
+		const options = { downloadImages: false };
+		const ended = await harness.image(
+			generateImage({ prompt: '=Picture {{ $json.n }}', options }),
+			{ items: numbered(count), onError: 'continueRegularOutput' },
+		);
+		const { tasks, charges } = harness.gateway;
+		const errors = ended.items.filter(({ json }) => json.error !== undefined);
+		return {
+			seconds: (time.now() - began) / 1000,
+			refused: tasks.filter(({ failure }) => failure).length,
+			charged: charges.length,
+			arrived: ended.items.length - errors.length,
+			prompts: ended.items.map(({ json }) => json.prompt),
+			advice: errors.map(({ json }) => (json.error_details as IDataObject).advice as string),
+			hints: ended.hints.map(({ message }) => message),
+		};
+	} finally {
+		await harness.close();
+	}
+}
 
 test('8 images of 40 s arrive at one place within 350 s by default options, none made twice', async () => {
 	const { seconds, refused, ...ended } = await drawBatch(8, { places: 1 });
@@ -49,7 +78,7 @@ test.each(PHASES.flatMap((phase) => [1, 2, 3].map((seed) => [phase, seed] as con
 	'5 images arrive by two a minute, within a minute of the least time: second %i, jitter %i',
 	async (phase, seed) => {
 		const limits = { requestsPerClockMinute: 2, taskSeconds: 6 };
-		const { arrived, charged, seconds, refused } = await drawBatch(5, limits, { phase, seed });
+		const { arrived, charged, seconds, refused } = await drawBatch(5, limits, phase, seed);
 		expect([arrived, charged]).toEqual([5, 5]);
 		// Two go at once, two with the next minute, and one with the minute after.
 		expect(seconds).toBeLessThanOrEqual(120 - phase + 6 + 60);

@@ -1,18 +1,8 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { ServerResponse } from 'node:http';
 import { errorReply, type Fault } from '../../gateway';
-import { newRecord } from '../../scripts/engine/index';
-import {
-	canceledAfter,
-	generateImage,
-	getTask,
-	itemsOf,
-	shown,
-	submitted,
-	useDisk,
-	useHarness,
-	waitForTask,
-} from './arrange';
+import { canceledAfter, itemsOf, shown, submitted, useDisk, useHarness } from './arrange';
 import { checkingTasks, expectImages } from './image.arrange';
+import { generateImage, getTask, waitForTask } from './parameters';
 
 const START = Date.UTC(2026, 0, 1);
 const harness = useHarness(checkingTasks);
@@ -26,21 +16,17 @@ type Look = { retryAfter?: string; status?: string } | Fault;
 
 /** Answers looks in this order; the one behind them finds the task done. */
 function looksFind(...looks: Look[]) {
-	let next = 0;
 	harness.gateway.settings.taskSeconds = 3600;
 	harness.gateway.settings.intercept = ({ stage, route, reply }) => {
 		if (route !== 'task') return undefined;
-		const look = looks[next];
+		const look = looks[0];
 		if (!look) {
 			for (const task of harness.gateway.tasks) task.completesAt = harness.time.now();
 			return undefined;
 		}
-		if ('kind' in look) {
-			if (stage === 'before') next++;
-			return stage === 'before' ? look : undefined;
-		}
+		if ('kind' in look) return stage === 'before' ? (looks.shift() as Fault) : undefined;
 		if (!reply) return undefined;
-		next++;
+		looks.shift();
 		delete reply.headers['Retry-After'];
 		if (look.retryAfter) reply.headers['Retry-After'] = look.retryAfter;
 		if (look.status) reply.body = String(reply.body).replace('"processing"', `"${look.status}"`);
@@ -48,26 +34,15 @@ function looksFind(...looks: Look[]) {
 	};
 }
 
-describe('A task is looked at', () => {
-	const after = (retryAfter: string): Look => ({ retryAfter });
-
-	test.each<[string, IDataObject, Look[], number[]]>([
-		// How long each wait is, is in test/unit/api/task-poll.test.ts.
-		['when the 202 and each look ask for it', {}, [after('20'), after('4')], [3, 23, 27]],
-		['at the poll interval', { pollInterval: '={{ "5" }}' }, [after('3'), after('9')], [5, 10, 19]],
-		[
-			'again after 503, 429 and a lost connection',
-			{},
-			[errorReply(503, { retryAfter: 8 }), errorReply(429), { kind: 'destroy' }, after('6')],
-			[3, 11, 13, 17, 23],
-		],
-	])('%s', async (_name, options, looks, expected) => {
-		looksFind(...looks);
-		const run = await harness.image(generateImage({ options }));
-
-		expect(polledAt()).toEqual(expected);
-		await expectImages(run.items, ['A boat']);
-	});
+// How long each wait is, is in test/unit/api/task-poll.test.ts.
+test('A task is looked at when the 202 and each look ask for it, at the poll interval, and again after a fault', async () => {
+	const lost = { kind: 'destroy' } as const;
+	const faults = [errorReply(503, { retryAfter: 8 }), errorReply(429), lost];
+	looksFind({ retryAfter: '20' }, { retryAfter: '4' }, ...faults, { retryAfter: '6' });
+	const options = { pollInterval: '={{ "5" }}' };
+	const { items } = await harness.image(generateImage({ options }));
+	expect(polledAt()).toEqual([5, 25, 30, 38, 40, 44, 50]);
+	await expectImages(items, ['A boat']);
 });
 
 describe('Max Wait', () => {
@@ -81,25 +56,24 @@ describe('Max Wait', () => {
 	});
 
 	test.each([
-		['Image → Generate', () => generateImage({ options: { maxWait: 11 } }), [3, 6, 9]],
-		[
-			'Task → Wait',
-			() => waitForTask(harness.gateway.tasks[0]!.id, { options: { maxWait: 11 } }),
-			[0, 3, 6, 9],
-		],
-	])('of %s ends before a wait that would pass it', async (_name, parameters, expected) => {
-		if (expected[0] === 0) await submitted(harness);
-		const error = shown(await harness.imageError(parameters()));
+		['Image → Generate', [3, 6, 9]],
+		['Task → Wait', [0, 3, 6, 9]],
+	])('of %s ends before a wait that would pass it', async (name, expected) => {
+		const isWait = name === 'Task → Wait';
+		const given = { options: { maxWait: 11 } };
+		const parameters = isWait
+			? waitForTask((await submitted(harness)).id, given)
+			: generateImage(given);
+		const error = shown(await harness.imageError(parameters));
 
 		const { id, createdAt, expiresAt } = harness.gateway.tasks[0]!;
-		expect(polledAt()).toEqual(expected);
-		expect(harness.seconds()).toBe(9);
+		expect([polledAt(), harness.seconds()]).toEqual([expected, 9]);
 		expect(error.message).toBe('The image was not done within Max Wait');
 		expect(error.description).toContain(`Task ID: ${id}.`);
 		expect(error.description).toMatch(/Do not submit it again.*Task → Wait/);
-		expect(error.context).toMatchObject({ itemIndex: 0, details: { task_id: id } });
 		// Waiting once more costs nothing; generating once more does.
-		expect(error.context.details?.retryable).toBe(expected[0] === 0);
+		const details = { task_id: id, retryable: isWait };
+		expect(error.context).toMatchObject({ itemIndex: 0, details });
 
 		const options = { maxWait: 11, onTimeout: 'returnTask' };
 		const common = { task_id: id, status: 'processing', retry_after: 3 };
@@ -119,14 +93,11 @@ test('Task → Wait looks at once, then waits until the image is there, and tell
 	await harness.time.advance(1000);
 	const options = { pollInterval: 4, fileName: 'x', binaryPropertyName: 'pic' };
 	const run = await harness.image(waitForTask(id, { options }));
-
 	expect(polledAt()).toEqual([1, 5, 9]);
 	await expectImages(run.items, ['A boat'], 'pic');
 	expect(run.items[0]?.binary?.pic?.fileName).toBe('x.png');
-	expect(run.uiMessages).toEqual([
-		[`Image task ${id}: processing`],
-		[`Image task ${id}: completed`],
-	]);
+	const told = ['processing', 'completed'].map((state) => [`Image task ${id}: ${state}`]);
+	expect(run.uiMessages).toEqual(told);
 });
 
 test('Task → Wait waits for several tasks side by side, not for one that is done, and keeps their order', async () => {
@@ -138,13 +109,11 @@ test('Task → Wait waits for several tasks side by side, not for one that is do
 	const run = await harness.image(given, { items: itemsOf(...tasks.map((id) => ({ id }))) });
 
 	expect(run.items.map(({ json }) => json.task_id)).toEqual(tasks);
-
 	expect(polledAt()).toEqual([10, 10, 10, 13, 13, 16, 19]);
 });
 
 test('Task → Get looks once at each task: its images if it is done, else how it stands', async () => {
-	const options = { n: 2, size: '20x10' };
-	const done = await submitted(harness, { prompt: 'A tree', options });
+	const done = await submitted(harness, { prompt: 'A tree', options: { n: 2 } });
 	const failed = await submitted(harness, { prompt: 'A tree [[fail:429]]' });
 	await harness.time.advance(6000);
 	const queued = await submitted(harness, { prompt: 'One' });
@@ -156,39 +125,31 @@ test('Task → Get looks once at each task: its images if it is done, else how i
 		}
 		return undefined;
 	};
-	const tasks = [failed, done, queued, running];
-	const run = await harness.image(
-		getTask('={{ $json.id }}', {
-			options: { fileName: 'kept-{index}', binaryPropertyName: 'file' },
-		}),
-		{ items: itemsOf(...tasks.map(({ id }) => ({ id }))) },
-	);
+	const ids = [failed, done, queued, running].map(({ id }) => id);
+	const options = { fileName: 'kept-{index}', binaryPropertyName: 'file' };
+	const { items } = await harness.image(getTask('={{ $json.id }}', { options }), {
+		items: itemsOf(...ids.map((id) => ({ id }))),
+	});
 
-	expect(run.items.map(({ pairedItem }) => pairedItem)).toEqual(
-		[0, 1, 1, 2, 3].map((item) => ({ item })),
+	const error = { type: 'image_generation_error', message: 'the image could not be made' };
+	const image = (image_index: number) => ({
+		...{ task_id: done.id, status: 'completed', image_index, image_count: 2 },
+		file: { name: `kept-${image_index}.png`, mime_type: 'image/png' },
+	});
+	expect(items).toMatchObject(
+		[
+			[0, { task_id: failed.id, status: 'failed', http_status: 429, error }],
+			[1, image(0)],
+			[1, image(1)],
+			[2, { task_id: queued.id, status: 'queued' }],
+			[3, { task_id: running.id, status: 'processing', retry_after: 3 }],
+		].map(([item, json]) => ({ json, pairedItem: { item } })),
 	);
-	expect(run.items.map(({ json }) => json)).toMatchObject([
-		{
-			task_id: failed.id,
-			status: 'failed',
-			http_status: 429,
-			error: { type: 'image_generation_error', message: 'the image could not be made' },
-		},
-		...[0, 1].map((image_index) => ({
-			task_id: done.id,
-			status: 'completed',
-			image_index,
-			image_count: 2,
-			file: { name: `kept-${image_index}.png`, mime_type: 'image/png' },
-		})),
-		{ task_id: queued.id, status: 'queued' },
-		{ task_id: running.id, status: 'processing', retry_after: 3 },
-	]);
-	expect(run.items[3]?.json).not.toHaveProperty('retry_after');
-	for (const name of ['model', 'prompt']) expect(run.items[1]?.json).not.toHaveProperty(name);
-	await expectImages(run.items.slice(1, 3), ['A tree', 'A tree'], 'file');
+	expect(items[3]?.json).not.toHaveProperty('retry_after');
+	for (const name of ['model', 'prompt']) expect(items[1]?.json).not.toHaveProperty(name);
+	await expectImages(items.slice(1, 3), ['A tree', 'A tree'], 'file');
 	expect(polls().map(({ method, path, rawLength }) => [method, path, rawLength])).toEqual(
-		tasks.map((task) => ['GET', `/v1/images/tasks/${task.id}`, 0]),
+		ids.map((id) => ['GET', `/v1/images/tasks/${id}`, 0]),
 	);
 	expect(harness.seconds()).toBe(6);
 });
@@ -214,13 +175,8 @@ test('the editor hears of each change of state and the log of each look, neither
 
 	const { id } = harness.gateway.tasks[0]!;
 	const told = run.uiMessages.map(([message]) => String(message).replace(`Image task ${id}: `, ''));
-	expect(told).toEqual([
-		'processing',
-		'queued',
-		'processing',
-		expect.stringMatching(/^.{1,60}$/),
-		'completed',
-	]);
+	const bounded = expect.stringMatching(/^.{1,60}$/) as string;
+	expect(told).toEqual(['processing', 'queued', 'processing', bounded, 'completed']);
 	const lines = run.logs.filter(({ message }) => message.includes(`${id} is `));
 	// The answer to the submission, and five looks.
 	expect(lines.map(({ level }) => level)).toEqual(Array(6).fill('debug'));
@@ -229,50 +185,18 @@ test('the editor hears of each change of state and the log of each look, neither
 
 describe('A cancel', () => {
 	const storage = useDisk();
-
 	const HANG: Fault = { kind: 'hang' };
+	const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
-	/** Lets this happen at a route, or at the storage; returns whether each connection has ended. */
-	function meet(route: string, fault: Fault | 'begin') {
-		const gone: AbortSignal[] = [];
-		harness.gateway.settings.intercept = (exchange) => {
-			if (exchange.route !== route || exchange.stage !== 'before') return undefined;
-			gone.push(exchange.gone);
-			return fault === 'begin' ? undefined : fault;
-		};
-		harness.gateway.settings.storageIntercept = (exchange) => {
-			if (route !== 'image' || exchange.stage !== 'before') return undefined;
-			gone.push(exchange.gone);
-			if (fault !== 'begin') return fault;
-			return {
-				kind: 'take',
-				write: async () => {
-					exchange.res.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': 5000 });
-					exchange.res.write(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'));
-					await harness.time.gateway.sleep(3600_000);
-				},
-			};
-		};
-		return () => gone.map(({ aborted }) => aborted);
-	}
-
-	/** Cancels after `ms`: the run ends within a second, and nothing is sent afterwards. */
-	async function cancelled(parameters: IDataObject, ms: number) {
-		const sent = () => harness.gateway.requests.length + harness.gateway.storageRequests.length;
-		const signal = canceledAfter(harness.time, ms);
-		let before = -1;
-		signal.addEventListener('abort', () => {
-			before = sent();
-		});
-		const end = harness.time.now() + ms + 1000;
-		const run = await harness.imageError(parameters, { signal, record: newRecord() });
-		expect(harness.time.now()).toBeLessThanOrEqual(end);
-		await harness.time.advance(600_000);
-		expect(sent()).toBe(before);
-		expect(run.error.message).toMatch(/^The execution was canceled/);
-		expect(await storage.files()).toEqual([]);
-		return shown(run);
-	}
+	/** An image of which the first bytes arrive. */
+	const begun = (res: ServerResponse): Fault => ({
+		kind: 'take',
+		write: async () => {
+			res.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': 5000 });
+			res.write(signature);
+			await harness.time.gateway.sleep(3600_000);
+		},
+	});
 
 	test.each<[string, string, Fault | 'begin', string?]>([
 		['a submission is under way', 'generations', HANG],
@@ -283,17 +207,40 @@ describe('A cancel', () => {
 		['a download does not begin', 'image', HANG],
 		['a download is under way', 'image', 'begin'],
 		['a download waits to be tried again', 'image', errorReply(503, { retryAfter: 60 })],
-	])('while %s', async (_name, route, fault, operation = 'generate') => {
-		const parameters =
-			operation === 'get' ? getTask((await submitted(harness)).id) : generateImage();
-		const ended = meet(route, fault);
-		const error = await cancelled(parameters, 9500);
+	])('while %s ends the run within a second, and nothing is sent afterwards', async (...row) => {
+		const [, route, fault, operation] = row;
+		const parameters = operation ? getTask((await submitted(harness)).id) : generateImage();
+		const { gateway, time } = harness;
+		const gone: AbortSignal[] = [];
+		gateway.settings.intercept = (exchange) => {
+			if (exchange.route !== route || exchange.stage !== 'before') return undefined;
+			gone.push(exchange.gone);
+			return fault as Fault;
+		};
+		gateway.settings.storageIntercept = (exchange) => {
+			if (route !== 'image' || exchange.stage !== 'before') return undefined;
+			gone.push(exchange.gone);
+			return fault === 'begin' ? begun(exchange.res) : fault;
+		};
+		const sent = () => gateway.requests.length + gateway.storageRequests.length;
+		const signal = canceledAfter(time, 9500);
+		let before = -1;
+		signal.addEventListener('abort', () => {
+			before = sent();
+		});
+		const end = time.now() + 9500 + 1000;
+		const error = shown(await harness.imageError(parameters, { signal }));
+		expect(time.now()).toBeLessThanOrEqual(end);
+		await time.advance(600_000);
+		expect(sent()).toBe(before);
+		expect(error.message).toMatch(/^The execution was canceled/);
+		expect(await storage.files()).toEqual([]);
 
-		const ids = harness.gateway.tasks.map(({ id }) => id);
+		const ids = gateway.tasks.map(({ id }) => id);
 		expect(ids).toHaveLength(route === 'generations' ? 0 : 1);
 		for (const id of ids) expect(error.description).toContain(id);
-		expect(ended()).toHaveLength(1);
-		if (fault === HANG || fault === 'begin') expect(ended()).toEqual([true]);
+		const isOpen = fault === HANG || fault === 'begin';
+		expect(gone.map(({ aborted }) => isOpen && aborted)).toEqual([isOpen]);
 	});
 
 	test('before the node starts sends nothing', async () => {
@@ -306,31 +253,30 @@ describe('A cancel', () => {
 		'ends the items of a batch in all their phases, names each task and starts no further item: %s',
 		async (onError) => {
 			// One waits, one polls, one downloads, one submits; the others have not begun.
-			harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt === 'download' ? 3 : 600);
-			harness.gateway.settings.intercept = ({ stage, route, record }) => {
-				if (stage !== 'before') return undefined;
-				const polled = harness.gateway.tasks.find(({ id }) => record.path.endsWith(id));
+			const { settings, tasks } = harness.gateway;
+			settings.taskSeconds = ({ prompt }) => (prompt === 'download' ? 3 : 600);
+			settings.intercept = ({ stage, route, record }) => {
+				const polled = tasks.find(({ id }) => record.path.endsWith(id));
 				const prompt = polled?.request.prompt ?? (record.body as { prompt?: string })?.prompt;
 				const stuck = { poll: 'task', submit: 'generations' }[prompt ?? ''];
-				return stuck === route ? HANG : undefined;
+				return stage === 'before' && stuck === route ? HANG : undefined;
 			};
-			harness.gateway.settings.storageIntercept = () => HANG;
+			settings.storageIntercept = () => HANG;
 			const phases = ['wait', 'poll', 'download', 'submit', 'later', 'never'];
+			const given = generateImage({ prompt: '={{ $json.phase }}', options: { concurrency: 4 } });
+			const items = itemsOf(...phases.map((phase) => ({ phase })));
 			const signal = canceledAfter(harness.time, 10_500);
-			const run = await harness.imageError(
-				generateImage({ prompt: '={{ $json.phase }}', options: { concurrency: 4 } }),
-				{ items: itemsOf(...phases.map((phase) => ({ phase }))), signal, onError },
-			);
+			const run = await harness.imageError(given, { items, signal, onError });
 
 			const { message, description, context } = shown(run);
 			expect(message).toMatch(/^The execution was canceled/);
-			const tasks = harness.gateway.tasks.map(({ id, request }) => ({
+			const accepted = tasks.map(({ id, request }) => ({
 				item: phases.indexOf(request.prompt),
 				task_id: id,
 			}));
-			expect(tasks.map(({ item }) => item).sort()).toEqual([0, 1, 2]);
-			expect(context.acceptedTasks).toEqual(expect.arrayContaining(tasks));
-			for (const { task_id } of tasks) expect(description).toContain(task_id);
+			expect(accepted.map(({ item }) => item).sort()).toEqual([0, 1, 2]);
+			expect(context.acceptedTasks).toEqual(expect.arrayContaining(accepted));
+			for (const { task_id } of accepted) expect(description).toContain(task_id);
 		},
 	);
 });

@@ -1,70 +1,51 @@
 import { getEventListeners } from 'node:events';
 import type { IDataObject } from 'n8n-workflow';
-import { errorReply, imageBelongsTo } from '../../gateway';
-import { readBinary } from '../../scripts/engine/index';
-import {
-	createResponse,
-	file,
-	generateImage,
-	getModels,
-	itemsOf,
-	numbered,
-	shown,
-	useHarness,
-	type ShownError,
-} from './arrange';
-import { runChecked } from './image.arrange';
+import { errorReply } from '../../gateway';
+import { file, itemsOf, numbered, shown, useHarness } from './arrange';
+import type { RunOptions, ShownError } from './arrange';
+import { expectImages, runChecked } from './image.arrange';
+import { createResponse, generateImage, getModels, waitForTask } from './parameters';
 
 const harness = useHarness();
-
-/** The most requests that were being answered at once, each within a second. */
-function watchInFlight() {
-	const seen = { most: 0 };
-	harness.gateway.settings.intercept = ({ stage }) => {
-		if (stage !== 'before') return undefined;
-		seen.most = Math.max(seen.most, harness.gateway.inFlight);
-		return { kind: 'delay', ms: 1000 };
-	};
-	return seen;
-}
+const CONTINUE = { onError: 'continueRegularOutput' } as const;
+/** An expression that fails. */
+const LOST = '$("Nowhere").item.json.a';
 
 describe('A batch', () => {
 	test('keeps the order of its items and their images, whichever is done first', async () => {
 		const durations = [20, 1, 13, 4, 8];
 		harness.gateway.settings.taskSeconds = ({ prompt }) => durations[Number(prompt)]!;
-		const run = await harness.image(
-			generateImage({ prompt: '={{ String($json.n) }}', options: { concurrency: 5, n: 2 } }),
+		const options = { concurrency: 5, n: 2 };
+		const { items } = await harness.image(
+			generateImage({ prompt: '={{ String($json.n) }}', options }),
 			{ items: numbered(5) },
 		);
-
-		expect(
-			run.items.map(({ json, pairedItem }) => [json.prompt, json.image_index, pairedItem]),
-		).toEqual(
-			numbered(5).flatMap((_item, item) => [
-				[String(item), 0, { item }],
-				[String(item), 1, { item }],
-			]),
+		const asked = [0, 1, 2, 3, 4].flatMap((item) => [0, 1].map((image) => ({ item, image })));
+		expect(items).toMatchObject(
+			asked.map(({ item, image }) => ({
+				json: { prompt: String(item), image_index: image },
+				pairedItem: { item },
+			})),
 		);
-		for (const n of [0, 1, 2, 3, 4]) {
-			const { binary } = run.items[2 * n]!;
-			expect(imageBelongsTo(String(n), await readBinary(binary?.data))).toBe(true);
-		}
+		await expectImages(
+			items,
+			asked.map(({ item }) => String(item)),
+		);
 	});
 
-	test.each<[string, () => Promise<unknown>, most: number]>([
-		['4 items', async () => await harness.text(getModels(), { items: numbered(9) }), 4],
-		[
-			'as many items as its first one says',
-			async () =>
-				await harness.text(createResponse({ options: { concurrency: '={{ $json.c }}' } }), {
-					items: itemsOf({ c: '2' }, { c: 9 }, { c: 9 }, { c: 9 }),
-				}),
-			2,
-		],
-	])('works on %s at once', async (_name, run, most) => {
-		const seen = watchInFlight();
-		await run();
-		expect(seen.most).toBe(most);
+	test.each([
+		['4 items', {}, 4],
+		['as many items as its first one says', { concurrency: '={{ $json.c }}' }, 2],
+	])('works on %s at once', async (_name, options, most) => {
+		let seen = 0;
+		harness.gateway.settings.intercept = ({ stage }) => {
+			if (stage !== 'before') return undefined;
+			seen = Math.max(seen, harness.gateway.inFlight);
+			return { kind: 'delay', ms: 1000 };
+		};
+		const items = itemsOf({ c: '2' }, ...Array<IDataObject>(8).fill({ c: 9 }));
+		await harness.text(createResponse({ options }), { items });
+		expect(seen).toBe(most);
 	});
 
 	test('leaves nothing at the signal by which n8n cancels the execution', async () => {
@@ -76,13 +57,10 @@ describe('A batch', () => {
 	test('begins the next item as soon as one is done', async () => {
 		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt === '0' ? 12 : 3);
 		const start = harness.time.now();
-		await harness.image(
-			generateImage({ prompt: '={{ String($json.n) }}', options: { concurrency: 2 } }),
-			{ items: numbered(5) },
-		);
-		expect(harness.gateway.tasks.map(({ createdAt }) => (createdAt - start) / 1000)).toEqual([
-			0, 0, 3, 6, 9,
-		]);
+		const given = generateImage({ prompt: '={{ String($json.n) }}', options: { concurrency: 2 } });
+		await harness.image(given, { items: numbered(5) });
+		const began = harness.gateway.tasks.map(({ createdAt }) => (createdAt - start) / 1000);
+		expect(began).toEqual([0, 0, 3, 6, 9]);
 		expect(harness.seconds()).toBe(12);
 	});
 });
@@ -106,7 +84,7 @@ describe('Under Continue', () => {
 	}));
 
 	test('a failed item becomes an item with the error alone, and the others go on', async () => {
-		const run = await harness.text(ask, { items, onError: 'continueRegularOutput' });
+		const run = await harness.text(ask, { items, ...CONTINUE });
 
 		expect(run.outputs).toHaveLength(1);
 		expect(run.items).toMatchObject([0, 1, 2].map((item) => ({ pairedItem: { item } })));
@@ -139,87 +117,52 @@ describe('Under Continue', () => {
 		expect(outputs[1]?.error).toMatchObject({ name: 'NodeApiError', httpCode: '403' });
 	});
 
-	test('what fails for all items keeps the files of each on the error output', async () => {
-		const access = { apiKey: 'two words' };
-		const run = await harness.text(ask, { items, onError: 'continueErrorOutput', access });
-		expect(run.items.map(({ binary }) => binary?.photo?.fileName)).toEqual(
-			[0, 1, 2].map((n) => `photo-${n}.png`),
-		);
-	});
-
-	test.each<[string, IDataObject, error: RegExp, advice: RegExp]>([
+	test.each<[string, IDataObject, error: string, advice: RegExp]>([
 		[
 			'a bad value',
 			{ options: { temperature: '={{ $json.n === 1 ? "hot" : 1 }}' } },
-			/^Temperature is not a number$/,
+			'Temperature is not a number',
 			/^Enter a number/,
 		],
 		[
 			'an expression that fails',
-			{ prompt: '={{ $json.n === 1 ? $("Nowhere").item.json.a : "x" }}' },
-			/^Referenced node doesn't exist$/,
+			{ prompt: `={{ $json.n === 1 ? ${LOST} : "x" }}` },
+			"Referenced node doesn't exist",
 			/Check the expressions of the fields/,
 		],
-	])('%s is the error of its item', async (_name, given, message, advice) => {
-		const run = await harness.text(createResponse(given), {
-			items: numbered(3),
-			onError: 'continueRegularOutput',
-		});
-
+	])('%s is the error of its item', async (_name, given, error, advice) => {
+		const run = await harness.text(createResponse(given), { items: numbered(3), ...CONTINUE });
 		expect(run.items.map(({ json }) => 'error' in json)).toEqual([false, true, false]);
-		expect(run.items[1]?.json).toEqual({
-			error: expect.stringMatching(message) as string,
-			error_details: { retryable: false, advice: expect.stringMatching(advice) as string },
-		});
+		const error_details = { retryable: false, advice: expect.stringMatching(advice) as string };
+		expect(run.items[1]?.json).toEqual({ error, error_details });
 		expect(harness.gateway.count()).toBe(2);
 	});
 
-	test.each<[string, IDataObject, object]>([
-		[
-			'Base URL uses http, which would send the key unencrypted',
-			{},
-			{ access: { baseUrl: 'http://gateway.example.com' } },
-		],
+	const http = { baseUrl: 'http://gateway.example.com' };
+	test.each<[string, IDataObject, RunOptions]>([
+		['Base URL uses http, which would send the key unencrypted', {}, { access: http }],
 		['API Key contains a space', {}, { access: { apiKey: 'two words' } }],
 		['Concurrency is not a number', { options: { concurrency: '={{ "x" }}' } }, {}],
-	])('what is wrong for all items is the error of each: %s', async (message, given, more) => {
-		const run = await harness.text(createResponse(given), {
-			items: numbered(3),
-			onError: 'continueRegularOutput',
-			...more,
-		});
-		expect(run.items.map(({ json, pairedItem }) => [json.error, pairedItem])).toEqual(
-			[0, 1, 2].map((item) => [message, { item }]),
+	])('what is wrong for all items is the error of each: %s', async (error, given, more) => {
+		const run = await harness.text(createResponse(given), { items, ...CONTINUE, ...more });
+		expect(run.items).toMatchObject(
+			[0, 1, 2].map((item) => ({ json: { error }, pairedItem: { item } })),
 		);
+		const onError = 'continueErrorOutput';
+		const other = await harness.text(createResponse(given), { items, onError, ...more });
+		expect(other.items.map(({ binary }) => binary)).toEqual(items.map(({ binary }) => binary));
 		expect(harness.gateway.count()).toBe(0);
 	});
 });
 
 describe('After a failure that ends the node', () => {
-	/** Images of which the last is refused, as a task, at 3 s; the others take a minute. */
-	async function failedImages(count: number, given: IDataObject = {}) {
-		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('bad') ? 3 : 60);
-		const prompt = `={{ $json.n === ${count - 1} ? "bad [[fail:400]]" : "good " + $json.n }}`;
-		const run = await harness.imageError(generateImage({ prompt, ...given }), {
-			items: numbered(count),
-		});
-		const ids = (start: string) =>
-			harness.gateway.tasks.flatMap(({ id, request }) =>
-				request.prompt.startsWith(start) ? [id] : [],
-			);
-		return { error: shown(run), own: ids('bad')[0], others: ids('good') };
-	}
+	const promptOf = ({ body }: { body?: unknown }) => ((body ?? {}) as { prompt?: string }).prompt;
 
 	test('no new item starts', async () => {
 		harness.gateway.settings.responseMs = 1000;
-		const run = await harness.textError(
-			createResponse({
-				prompt: '={{ $json.n === 0 ? "[[status:403]] x" : "Hello" }}',
-				options: { concurrency: 2 },
-			}),
-			{ items: numbered(8) },
-		);
-
+		const prompt = '={{ $json.n === 0 ? "[[status:403]] x" : "Hello" }}';
+		const given = createResponse({ prompt, options: { concurrency: 2 } });
+		const run = await harness.textError(given, { items: numbered(8) });
 		expect(shown(run).context.itemIndex).toBe(0);
 		// The one beside it, which was under way already.
 		expect(harness.gateway.count()).toBe(2);
@@ -227,136 +170,111 @@ describe('After a failure that ends the node', () => {
 
 	test('the error is that of the item which failed first', async () => {
 		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('0') ? 9 : 3);
-		const run = await harness.imageError(
-			generateImage({ prompt: '={{ $json.n }} [[fail:400]]', options: { concurrency: 3 } }),
-			{ items: numbered(3) },
-		);
-
-		expect(shown(run).context.itemIndex).toBe(1);
-		expect(shown(run).context.details?.task_id).toBe(harness.gateway.tasks[1]?.id);
+		const prompt = '={{ $json.n }} [[fail:400]]';
+		const given = generateImage({ prompt, options: { concurrency: 3 } });
+		const { context } = shown(await harness.imageError(given, { items: numbered(3) }));
+		expect(context.itemIndex).toBe(1);
+		expect(context.details?.task_id).toBe(harness.gateway.tasks[1]?.id);
 	});
 
-	test('waits end, and the accepted tasks stand in the description, one a line, in the order of the items', async () => {
-		// The later an item stands, the sooner its submit is answered.
+	test('waits end, and the accepted tasks stand in the description, one a line, in the order of the items, to be fetched later', async () => {
+		// The later an item stands, the sooner its submit is answered; the last, at 3 s, is refused.
 		harness.gateway.settings.intercept = ({ record, stage }) => {
-			const { prompt } = (record.body ?? {}) as { prompt?: string };
-			const n = Number(/good (\d)/.exec(prompt ?? '')?.[1] ?? NaN);
-			return stage === 'before' && n >= 0 ? { kind: 'delay', ms: 1000 - 100 * n } : undefined;
+			const n = /good (\d)/.exec(promptOf(record) ?? '')?.[1];
+			return stage === 'before' && n ? { kind: 'delay', ms: 1000 - 100 * Number(n) } : undefined;
 		};
-		const { error, own, others } = await failedImages(9, { options: { concurrency: 9 } });
-
+		harness.gateway.settings.taskSeconds = ({ prompt }) => (prompt.startsWith('bad') ? 3 : 60);
+		const prompt = '={{ $json.n === 8 ? "bad [[fail:400]]" : "good " + $json.n }}';
+		const given = generateImage({ prompt, options: { concurrency: 9 } });
+		const run = await harness.imageError(given, { items: numbered(9) });
 		expect(harness.seconds()).toBe(3);
 		const sent = harness.gateway.count();
 		await harness.time.advance(120_000);
 		expect(harness.gateway.count()).toBe(sent);
 
-		const accepted = others.reverse();
-		expect(error.message).toMatch(/^[^\n]+ – 8 image tasks of other items were accepted$/);
+		// As n8n saves it.
+		const error = JSON.parse(JSON.stringify(run.error)) as ShownError;
+		const { tasks } = harness.gateway;
+		const isOwn = ({ request }: (typeof tasks)[0]) => request.prompt.startsWith('bad');
+		const accepted = tasks.filter((task) => !isOwn(task)).reverse();
+		const own = tasks.find(isOwn)?.id;
+		expect(run.error.message).toMatch(/^[^\n]+ – 8 image tasks of other items were accepted$/);
 		const [about, ...lines] = error.description?.split('<br>\n') ?? [];
 		expect(about).toContain(`Task ID: ${own}.`);
 		// The waits that ended are no doubts.
 		expect(lines).toEqual([
 			'Image tasks of other items were accepted and may be charged. Do not submit them again: fetch each with Task → Wait.',
-			...accepted.map((id, item) => `Item ${item}: ${id}`),
+			...accepted.map(({ id }, item) => `Item ${item}: ${id}`),
 		]);
+		const acceptedTasks = accepted.map(({ id }, item) => ({ item, task_id: id }));
 		expect(error.context).toMatchObject({
-			itemIndex: 8,
-			acceptedTasks: accepted.map((task_id, item) => ({ item, task_id })),
+			...{ itemIndex: 8, acceptedTasks, details: { task_id: own } },
 		});
+		const later = waitForTask('={{ $json.task_id }}');
+		const { items } = await harness.image(later, { items: itemsOf(...acceptedTasks) });
+		await expectImages(
+			items,
+			accepted.map(({ request }) => request.prompt),
+		);
 	});
 
 	test('a task that is accepted only after the failure is listed too', async () => {
 		harness.gateway.settings.intercept = ({ record, stage }) => {
-			const { prompt } = (record.body ?? {}) as { prompt?: string };
+			const prompt = promptOf(record);
 			if (stage !== 'before' || prompt === undefined) return undefined;
 			return prompt === 'bad' ? errorReply(400) : { kind: 'delay', ms: 5000 };
 		};
-		const run = await harness.imageError(
-			generateImage({ prompt: '={{ $json.n === 0 ? "bad" : "good" }}' }),
-			{ items: numbered(2) },
-		);
-		expect(shown(run).context.acceptedTasks).toEqual([
-			{ item: 1, task_id: harness.gateway.tasks[0]?.id },
-		]);
+		const given = generateImage({ prompt: '={{ $json.n === 0 ? "bad" : "good" }}' });
+		const { context } = shown(await harness.imageError(given, { items: numbered(2) }));
+		const task_id = harness.gateway.tasks[0]?.id;
+		expect(context.acceptedTasks).toEqual([{ item: 1, task_id }]);
 	});
 
 	test('an expression that failed names its item, and the task whose image was fetched already', async () => {
-		const run = await harness.imageError(
-			generateImage({
-				prompt: '={{ $json.n === 1 ? $("Nowhere").item.json.a : "good" }}',
-				options: { concurrency: 1 },
-			}),
-			{ items: numbered(2) },
-		);
-		expect(run.error.message).toMatch(/ – 1 image task of another item was accepted$/);
-		expect(harness.gateway.tasks).toHaveLength(1);
-		expect(shown(run).context).toMatchObject({
-			itemIndex: 1,
-			acceptedTasks: harness.gateway.tasks.map(({ id }) => ({ item: 0, task_id: id })),
-		});
+		const prompt = `={{ $json.n === 1 ? ${LOST} : "good" }}`;
+		const given = generateImage({ prompt, options: { concurrency: 1 } });
+		const error = shown(await harness.imageError(given, { items: numbered(2) }));
+		expect(error.message).toMatch(/ – 1 image task of another item was accepted$/);
+		const acceptedTasks = harness.gateway.tasks.map(({ id }) => ({ item: 0, task_id: id }));
+		expect(error.context).toMatchObject({ itemIndex: 1, acceptedTasks });
+		expect(acceptedTasks).toHaveLength(1);
 	});
 });
 
-describe('After a response that ends the node', () => {
-	/** Each item says what becomes of it. The gateway takes its time, but for the bad one. */
-	async function failed(...prompts: string[]): Promise<ShownError & { inDoubt: unknown }> {
-		harness.gateway.settings.intercept = ({ record, stage }) => {
-			const { input } = record.body as IDataObject;
-			if (input === 'bad') return errorReply(400);
-			if (stage === 'before') return { kind: 'delay', ms: 5000 };
-			return input === 'lost' ? { kind: 'destroy' } : undefined;
-		};
-		const run = await harness.textError(
-			createResponse({
-				prompt: '={{ $json.prompt }}',
-				stream: '={{ $json.prompt.startsWith("[[error]]") }}',
-				options: { concurrency: prompts.length },
-			}),
-			{ items: itemsOf(...prompts.map((prompt) => ({ prompt }))) },
-		);
-		const error = shown(run);
-		expect(error.message).toMatch(/refused the request as invalid \(HTTP 400, invalid_request\)/);
-		expect(error.description).toMatch(/^Fix the request/);
-		expect(error.context.itemIndex).toBe(prompts.indexOf('bad'));
-		return Object.assign(error, { inDoubt: (error.context as IDataObject).inDoubt });
-	}
-
-	test('the error lists what may have been executed and charged, with its text', async () => {
-		const { description, inDoubt } = await failed('lost', 'bad', '[[error]] Tell me much more');
-
-		const [lost, broken] = [
-			'The connection to the gateway was lost before its answer arrived (ECONNRESET)',
-			'The model’s response failed (server_error): The model failed on purpose.',
-		];
-		expect(description?.split('<br>\n').slice(1)).toEqual([
-			'These requests may have been executed and charged as well. Check the usage in the gateway’s console.',
-			`Item 0: ${lost}`,
-			`Item 2: ${broken}`,
-		]);
-		expect(inDoubt).toHaveLength(2);
-		expect(inDoubt).toEqual(
-			expect.arrayContaining([
-				{ item: 0, message: lost },
-				{
-					item: 2,
-					message: broken,
-					partial_text: expect.stringMatching(/^You said: \S/) as string,
-				},
-			]),
-		);
-	});
-
-	test('the error counts the answers of other items, after what is in doubt', async () => {
-		const { description } = await failed('Hello', 'bad', 'lost', 'Ahoy');
-		expect(description).toMatch(/charged as well\. [^]*Item 2: The connection/);
-		expect(description).toMatch(
-			/<br>\n2 answers of other items were received\. They are lost unless Retry On Fail returns them\. Set On Error to Continue to keep what succeeds\.$/,
-		);
-	});
-
-	test('the error says neither where there is none', async () => {
-		const { description, inDoubt } = await failed('bad');
-		expect(description).not.toMatch(/as well|received/);
-		expect(inDoubt).toBeUndefined();
-	});
+test('After a response that ends the node the error lists what may be charged, with its text, and counts the answers of other items', async () => {
+	harness.gateway.settings.intercept = ({ record, stage }) => {
+		const { input } = record.body as IDataObject;
+		if (input === 'bad') return errorReply(400);
+		if (stage === 'before') return { kind: 'delay', ms: 5000 };
+		return input === 'lost' ? { kind: 'destroy' } : undefined;
+	};
+	const prompts = ['lost', 'bad', '[[error]] Tell me much more', 'Hello', 'Ahoy'];
+	const run = await harness.textError(
+		createResponse({
+			prompt: '={{ $json.prompt }}',
+			stream: '={{ $json.prompt.startsWith("[[error]]") }}',
+			options: { concurrency: prompts.length },
+		}),
+		{ items: itemsOf(...prompts.map((prompt) => ({ prompt }))) },
+	);
+	const { message, description, context } = shown(run);
+	expect(message).toMatch(/refused the request as invalid \(HTTP 400, invalid_request\)/);
+	const [lost, broken] = [
+		'The connection to the gateway was lost before its answer arrived (ECONNRESET)',
+		'The model’s response failed (server_error): The model failed on purpose.',
+	];
+	expect(description?.split('<br>\n')).toEqual([
+		expect.stringMatching(/^Fix the request/),
+		'These requests may have been executed and charged as well. Check the usage in the gateway’s console.',
+		`Item 0: ${lost}`,
+		`Item 2: ${broken}`,
+		'2 answers of other items were received. They are lost unless Retry On Fail returns them. Set On Error to Continue to keep what succeeds.',
+	]);
+	const partial_text = expect.stringMatching(/^You said: \S/) as string;
+	const inDoubt = [
+		{ item: 0, message: lost },
+		{ item: 2, message: broken, partial_text },
+	];
+	expect(context.itemIndex).toBe(1);
+	expect((context as IDataObject).inDoubt).toEqual(inDoubt);
 });

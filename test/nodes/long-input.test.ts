@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { drawImage } from '../../gateway';
 import type { FailedRun } from '../../scripts/engine/index';
+import { file, reply, shown, useHarness } from './arrange';
+import { useChat } from './chat-model.arrange';
 import {
 	byId,
 	createResponse,
@@ -8,26 +10,24 @@ import {
 	generateImage,
 	getModels,
 	getTask,
-	shown,
 	sourceFiles,
 	sourceUrls,
-	useHarness,
-} from './arrange';
-import { useChat } from './chat-model.arrange';
+} from './parameters';
 
 const harness = useHarness();
 const chat = useChat();
 
 const IMAGE = drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 });
-const items = [
-	{ json: {}, binary: { data: { data: IMAGE.toString('base64'), mimeType: 'image/png' } } },
-];
-const LENGTH = 400_000;
-const LONG = 'x'.repeat(LENGTH);
+const items = [{ json: {}, binary: { data: file(IMAGE) } }];
+const LONG = 'x'.repeat(400_000);
+const MESSAGE = 'Message 1: Input Binary Field';
+
+const message = (given: IDataObject) =>
+	createResponse({ inputType: 'messages', messages: { message: [{ role: 'user', ...given }] } });
 
 describe('The content of a file in place of the name of its field is told as that', () => {
 	const base64 = Buffer.alloc(300_000, IMAGE).toString('base64');
-	const CONTENTS: Array<[string, string]> = [
+	test.each([
 		['base64 of 300 kB', base64],
 		['short base64 of a PNG', IMAGE.toString('base64').slice(0, 100)],
 		['short base64 of a PDF', 'JVBERi0xLjcKJeLjz9MK'],
@@ -38,35 +38,17 @@ describe('The content of a file in place of the name of its field is told as tha
 		['bytes as a text', IMAGE.toString('latin1')],
 		['a PDF as a text', '%PDF-1.7'],
 		['a long text', 'Once upon a time '.repeat(20)],
-	];
-
-	test.each(CONTENTS)('%s', async (_, content) => {
-		const files = (name: string, options: IDataObject = {}) =>
-			editImage({ ...sourceFiles(name), options });
-		const row = (given: IDataObject) =>
-			createResponse({
-				inputType: 'messages',
-				messages: { message: [{ role: 'user', ...given }] },
-			});
-		const runs: Array<[string, FailedRun]> = [
-			['Image 1: Input Binary Field', await harness.imageError(files(content), { items })],
-			[
-				'Mask Binary Field',
-				await harness.imageError(files('data', { maskBinaryPropertyName: content }), { items }),
-			],
-			[
-				'Message 1: Input Binary Field',
-				await harness.textError(row({ type: 'image', binaryPropertyNames: content }), { items }),
-			],
-			[
-				'Message 1: Input Binary Field',
-				await harness.textError(row({ type: 'file', fileBinaryPropertyNames: content }), { items }),
-			],
-		];
-		for (const [field, run] of runs) {
-			const { message, description } = shown(run);
-			expect(message).toBe(`${field} is the content of a file, not the name of a field`);
-			expect(description).toMatch(
+	])('%s', async (_, content) => {
+		const options = { maskBinaryPropertyName: content };
+		for (const [field, fail, parameters] of [
+			['Image 1: Input Binary Field', 'imageError', editImage(sourceFiles(content))],
+			['Mask Binary Field', 'imageError', editImage({ ...sourceFiles('data'), options })],
+			[MESSAGE, 'textError', message({ type: 'image', binaryPropertyNames: content })],
+			[MESSAGE, 'textError', message({ type: 'file', fileBinaryPropertyNames: content })],
+		] as const) {
+			const told = shown(await harness[fail](parameters, { items }));
+			expect(told.message).toBe(`${field} is the content of a file, not the name of a field`);
+			expect(told.description).toMatch(
 				/^Write the name of the binary field, such as data\..*Convert to File/,
 			);
 		}
@@ -75,12 +57,10 @@ describe('The content of a file in place of the name of its field is told as tha
 
 	test('but not a name that the item has, however it looks', async () => {
 		const name = 'iVBORw0KGgo'.padEnd(300, 'a');
-		const messages = { message: [{ role: 'user', type: 'image', binaryPropertyNames: name }] };
-		const named = [{ json: {}, binary: { [name]: items[0]!.binary.data } }];
-		const { outputs } = await harness.text(createResponse({ inputType: 'messages', messages }), {
-			items: named,
+		const run = await harness.text(message({ type: 'image', binaryPropertyNames: name }), {
+			items: [{ json: {}, binary: { [name]: items[0]!.binary.data } }],
 		});
-		expect(outputs[0]).toHaveLength(1);
+		expect(run.items).toHaveLength(1);
 	});
 });
 
@@ -95,53 +75,41 @@ function expectBounded(run: FailedRun) {
 }
 
 describe('A message is bounded, whatever it quotes', () => {
-	const message = (given: IDataObject) =>
-		createResponse({ inputType: 'messages', messages: { message: [{ role: 'user', ...given }] } });
-
-	test.each<[string, IDataObject, says: RegExp]>([
-		['Model', { model: byId(LONG) }, /./],
-		['Temperature', { options: { temperature: LONG } }, /^Temperature is not a number$/],
-		['Extra Body', { options: { extraBody: `{ "${LONG}": x` } }, /^Extra Body is not valid JSON/],
-		['Input (JSON)', { inputType: 'json', inputJson: `[${LONG}` }, /^Input \(JSON\) is not valid/],
-		[
-			'Role',
-			message({ role: LONG, type: 'image' }),
-			/^Message 1 has the role x+ … x+ and an image$/,
-		],
-		['Image URL', message({ type: 'image', imageSource: 'url', imageUrl: LONG }), /not the URL/],
-	])('%s of 400 kB in Response → Create', async (_, given, says) => {
-		const run = await harness.textError(createResponse(given), { items });
-		expect(run.error.message).toMatch(says);
-		expectBounded(run);
-	});
-
-	test.each<[string, IDataObject, says: RegExp]>([
-		['Model', generateImage({ model: byId(LONG) }), /./],
-		['Size', generateImage({ options: { size: LONG } }), /^Size is neither auto nor/],
-		['Number of Images', generateImage({ options: { n: LONG } }), /^Number of Images is not a num/],
-		['Image 1: URL', editImage(sourceUrls(LONG)), /no image URL at position 1$/],
-		['Mask URL', editImage({ options: { maskUrl: LONG } }), /no image URL/],
-		['Task ID', getTask(LONG), /^Task ID is longer than 4096 characters$/],
-		['Task ID', getTask(`https://gateway.example/images/tasks/${LONG}`), /^Task ID is longer/],
-		[
-			'resource',
-			{ resource: LONG, operation: LONG },
-			/^The operation "" of "x+ … x+" does not exist$/,
-		],
-	])('%s of 400 kB in the image node', async (_, parameters, says) => {
-		const run = await harness.imageError(parameters, { items });
+	const text = (given: IDataObject) => ['textError', createResponse(given)] as const;
+	const NO_ROLE = /^Message 1 has the role x+ … x+ and an image$/;
+	const address = { type: 'image', imageSource: 'url', imageUrl: LONG };
+	const nowhere = { resource: LONG, operation: LONG };
+	const image = (given: IDataObject) => ['imageError', given] as const;
+	const option = (options: IDataObject) => image(generateImage({ options }));
+	test.each<[string, readonly ['textError' | 'imageError', IDataObject], says: RegExp]>([
+		['Model', text({ model: byId(LONG) }), /./],
+		['Temperature', text({ options: { temperature: LONG } }), /^Temperature is not a number$/],
+		['Extra Body', text({ options: { extraBody: `{ "${LONG}": x` } }), /^Extra Body is not valid/],
+		['Input', text({ inputType: 'json', inputJson: `[${LONG}` }), /^Input \(JSON\) is not valid/],
+		['Role', ['textError', message({ role: LONG, type: 'image' })], NO_ROLE],
+		['Image URL', ['textError', message(address)], /not the URL/],
+		['Model of an image', image(generateImage({ model: byId(LONG) })), /./],
+		['Size', option({ size: LONG }), /^Size is neither auto nor/],
+		['Number of Images', option({ n: LONG }), /^Number of Images is not a num/],
+		['Image 1: URL', image(editImage(sourceUrls(LONG))), /no image URL at position 1$/],
+		['Mask URL', image(editImage({ options: { maskUrl: LONG } })), /no image URL/],
+		['Task ID', image(getTask(LONG)), /^Task ID is longer than 4096 characters$/],
+		['Task ID', image(getTask(`https://gw.example/images/tasks/${LONG}`)), /^Task ID is longer/],
+		['resource', image(nowhere), /^The operation "" of "x+ … x+" does not exist$/],
+	])('%s of 400 kB', async (_, [fail, parameters], says) => {
+		const run = await harness[fail](parameters, { items });
 		expect(run.error.message).toMatch(says);
 		expectBounded(run);
 	});
 
 	test('Names of files and their types of 400 kB, which the item brings', async () => {
 		const data = Buffer.from('Hello').toString('base64');
-		for (const file of [
+		for (const sent of [
 			{ data, mimeType: 'text/plain', fileName: LONG },
 			{ data, mimeType: LONG, fileName: 'a' },
 			{ mimeType: 'image/png', fileName: LONG },
 		]) {
-			const json = { file: file as IDataObject };
+			const json = { file: sent as IDataObject };
 			const given = { type: 'image', binaryPropertyNames: '={{ $json.file }}' };
 			const run = await harness.textError(message(given), { items: [{ json }] });
 			expect(run.error.message).toMatch(
@@ -160,11 +128,7 @@ describe('A message is bounded, whatever it quotes', () => {
 	});
 
 	test('What the gateway says in 400 kB, in each part of its error', async () => {
-		harness.gateway.settings.intercept = () => ({
-			kind: 'reply',
-			status: 400,
-			body: { error: { message: LONG, type: LONG, code: LONG } },
-		});
+		harness.answer(reply(400, { error: { message: LONG, type: LONG, code: LONG } }));
 		expectBounded(await harness.textError(createResponse()));
 		expectBounded(await harness.imageError(generateImage()));
 	});

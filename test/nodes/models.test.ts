@@ -3,17 +3,8 @@ import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { errorReply, type Fault } from '../../gateway';
 import { newRecord, runListSearch, type RunListSearchOptions } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
-import {
-	createResponse,
-	getModels,
-	imageNode,
-	itemsOf,
-	reply,
-	shown,
-	textNode,
-	useHarness,
-	type Access,
-} from './arrange';
+import { imageNode, itemsOf, reply, shown, textNode, useHarness, type Access } from './arrange';
+import { createResponse, getModels } from './parameters';
 
 const harness = useHarness();
 
@@ -27,13 +18,10 @@ describe('Model → Get Many', () => {
 		harness.answer(reply(200, { object: 'list', data }));
 		const { items } = await harness.text(getModels());
 		expect(items).toEqual(data.map((json) => ({ json, pairedItem: { item: 0 } })));
-		const headers = {
-			authorization: `Bearer ${harness.access.apiKey}`,
-			accept: 'application/json',
-		};
-		expect(harness.gateway.requests).toMatchObject([
-			{ method: 'GET', path: '/v1/models', rawLength: 0, headers },
-		]);
+		const authorization = `Bearer ${harness.access.apiKey}`;
+		const sent = { method: 'GET', path: '/v1/models', rawLength: 0 };
+		const headers = { authorization, accept: 'application/json' };
+		expect(harness.gateway.requests).toMatchObject([{ ...sent, headers }]);
 	});
 
 	test('reaches a gateway whose address lacks /v1, and returns no item if it has no model', async () => {
@@ -113,13 +101,8 @@ describe('The model list', () => {
 			{ id: 'lines', display_name: 'Two\nlines' },
 		];
 		const mini = ['GPT-5.4 Mini (gpt-5.4-mini)', 'gpt-5.4-mini'];
-		expect(await listed('text', data)).toEqual([
-			mini,
-			['same', 'same'],
-			['blank', 'blank'],
-			['odd', 'odd'],
-			['Two lines (lines)', 'lines'],
-		]);
+		const bare = ['same', 'blank', 'odd'].map((id) => [id, id]);
+		expect(await listed('text', data)).toEqual([mini, ...bare, ['Two lines (lines)', 'lines']]);
 		expect(await listed('text', data, ' 5.4 MINI')).toEqual([mini]);
 		expect(await listed('image', data, '5.4-mini')).toEqual([mini]);
 		expect(await listed('text', data, 'nothing like that')).toEqual([]);
@@ -164,36 +147,39 @@ describe('The model list', () => {
 	});
 });
 
-describe('A model list that cannot be opened says why', () => {
-	const LIMITED = /^((?!option).)*raise the limit((?!option).)*$/is;
-	test.each<[string, Partial<Access>, Fault | undefined, RegExp, RegExp, requests: number]>([
-		['where the key is missing', { apiKey: ' ' }, undefined, /^API Key is empty$/, /Copy/, 0],
-		[
-			'where the gateway asks for a longer wait than people in front of a list have',
-			{},
-			errorReply(503, { retryAfter: 120 }),
-			/overloaded.*\(HTTP 503, service_unavailable\)/,
-			/asked to wait 120 s/,
-			1,
-		],
-		[
-			'after one more try, without advice about options that a list does not have',
-			{},
-			errorReply(429, { retryAfter: 0 }),
-			/^The gateway’s rate limit is reached \(HTTP 429, rate_limit_exceeded\)/,
-			LIMITED,
-			2,
-		],
-	])('%s', async (_name, access, fault, message, advice, requests) => {
-		if (fault) harness.answer(fault);
-		const record = newRecord();
-		const error = await openList('text', { access, record }).then(
-			() => shown({ error: new Error('It opened') }),
-			(failure: Error) => shown({ error: failure }),
-		);
-		expectNoSecret(access.apiKey?.trim() || harness.access.apiKey, error, record);
-		expect(error.message).toMatch(message);
-		expect(error.description).toMatch(advice);
-		expect(harness.gateway.count()).toBe(requests);
-	});
+const LIMITED = /^((?!option).)*raise the limit((?!option).)*$/is;
+const [LONG_WAIT, NO_WAIT] = [
+	errorReply(503, { retryAfter: 120 }),
+	errorReply(429, { retryAfter: 0 }),
+];
+const OVERLOADED = /overloaded.*\(HTTP 503, service_unavailable\)/;
+const AT_LIMIT = /^The gateway’s rate limit is reached \(HTTP 429, rate_limit_exceeded\)/;
+test.each<[string, Partial<Access>, Fault | undefined, RegExp, RegExp, requests: number]>([
+	['the key is missing', { apiKey: ' ' }, undefined, /^API Key is empty$/, /Copy/, 0],
+	[
+		'the gateway asks for a longer wait than people in front of a list have',
+		{},
+		LONG_WAIT,
+		OVERLOADED,
+		/asked to wait 120 s/,
+		1,
+	],
+	[
+		'one more try was in vain, without advice about options that a list does not have',
+		{},
+		NO_WAIT,
+		AT_LIMIT,
+		LIMITED,
+		2,
+	],
+])('A model list that cannot be opened says why: %s', async (...row) => {
+	const [, access, fault, message, advice, requests] = row;
+	if (fault) harness.answer(fault);
+	const record = newRecord();
+	const opening = openList('text', { access, record }).then(() => new Error('It opened'));
+	const error = shown({ error: await opening.catch((failure: Error) => failure) });
+	expectNoSecret(access.apiKey?.trim() || harness.access.apiKey, error, record);
+	expect(error.message).toMatch(message);
+	expect(error.description).toMatch(advice);
+	expect(harness.gateway.count()).toBe(requests);
 });

@@ -5,50 +5,31 @@ import {
 	type INodeParameters,
 	type INodeProperties,
 	type INodeType,
-	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { ModelAccess } from '../../nodes/ModelAccess/ModelAccess.node';
 import { ModelAccessImage } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { prepareNode } from '../../scripts/engine/index';
 import { createResponse, editImage, generateImage, getTask, waitForTask } from './arrange';
 
-/** A node as n8n gives it to an agent. */
-const toTool = (description: INodeTypeDescription): INodeTypeDescription => ({
-	...description,
-	name: `${description.name}Tool`,
-});
-
 /** The options that the panel offers for these parameters, by the names that users see. */
-function offered(node: INodeType, given: IDataObject, isTool = false) {
-	const description = isTool ? toTool(node.description) : node.description;
-	const { properties } = description;
-	const parameters = NodeHelpers.getNodeParameters(
-		properties,
-		given as INodeParameters,
-		true,
-		false,
-		null,
-		description,
-	);
+function offered(node: INodeType, given: object, isTool = false) {
+	const { properties, name } = node.description;
+	// n8n gives a node to an agent under this name.
+	const description = { ...node.description, name: isTool ? `${name}Tool` : name };
+	const of = [true, false, null, description] as const;
+	const parameters = NodeHelpers.getNodeParameters(properties, given as INodeParameters, ...of);
 	const placed = { ...prepareNode({ node }).node, parameters } as INode;
+	const values = { parameters } as unknown as INodeParameters;
 	const isShown = (field: INodeProperties, path: string) =>
-		NodeHelpers.displayParameterPath(
-			{ parameters } as unknown as INodeParameters,
-			field,
-			path,
-			placed,
-			description,
-		);
-	return Object.fromEntries(
-		['options', 'advanced'].map((collection) => [
-			collection,
-			properties
-				.filter((field) => field.name === collection && isShown(field, 'parameters'))
-				.flatMap((field) => field.options as INodeProperties[])
-				.filter((option) => isShown(option, `parameters.${collection}`))
-				.map(({ displayName }) => displayName.replace(/ \(.*\)$/, '')),
-		]),
+		NodeHelpers.displayParameterPath(values, field, path, placed, description);
+	const [options, advanced] = ['options', 'advanced'].map((collection) =>
+		properties
+			.filter((field) => field.name === collection && isShown(field, 'parameters'))
+			.flatMap((field) => field.options as INodeProperties[])
+			.filter((option) => isShown(option, `parameters.${collection}`))
+			.map(({ displayName }) => displayName.replace(/ \(.*\)$/, '')),
 	);
+	return { options, advanced };
 }
 
 const image = new ModelAccessImage();
@@ -56,16 +37,8 @@ const text = new ModelAccess();
 
 const LOOKS = ['Background', 'File Name', 'Number of Images', 'Output Format', 'Quality', 'Size'];
 const CARRIES = [
-	'Concurrency',
-	'Download Images',
-	'Extra Body',
-	'Max File Size',
-	'Max Retries',
-	'Max Wait',
-	'On Timeout',
-	'Poll Interval',
-	'Put Output File in Field',
-	'Timeout',
+	...['Concurrency', 'Download Images', 'Extra Body', 'Max File Size', 'Max Retries', 'Max Wait'],
+	...['On Timeout', 'Poll Interval', 'Put Output File in Field', 'Timeout'],
 ];
 const FILES = ['Download Images', 'File Name', 'Max File Size', 'Put Output File in Field'];
 const WAITS = [...FILES, 'On Timeout', 'Poll Interval'];
@@ -73,49 +46,31 @@ const without = (names: string[], left: string[]) => names.filter((name) => !lef
 const MASKS = ['Mask Binary Field', 'Mask URL'];
 const ofTask = without(CARRIES, ['Extra Body']);
 
-test.each<[string, object, string[], string[]]>([
+const wait = (waitForCompletion: unknown) => ({ waitForCompletion }) as IDataObject;
+const lookOnce = without(ofTask, ['Max Wait', 'On Timeout', 'Poll Interval']);
+const [BARE, WITH_MASKS] = [without(LOOKS, WAITS), [...without(LOOKS, WAITS), ...MASKS].sort()];
+const noDownload = generateImage({ options: { downloadImages: false } });
+const noFile = without(CARRIES, ['Max File Size', 'Put Output File in Field']);
+const sent = without(CARRIES, WAITS);
+test.each<[string, object, string[], string[], isTool?: boolean]>([
 	['Image → Generate', generateImage(), LOOKS, CARRIES],
 	['Image → Edit', editImage(), [...LOOKS, ...MASKS].sort(), CARRIES],
 	['Task → Wait', waitForTask('t'), ['File Name'], ofTask],
+	['Task → Get', getTask('t'), ['File Name'], lookOnce],
+	['Image → Generate without Wait for Completion', generateImage(wait(false)), BARE, sent],
+	['Image → Edit without Wait for Completion', editImage(wait(false)), WITH_MASKS, sent],
+	['Image → Generate with an expression for it', generateImage(wait('={{ 1 }}')), LOOKS, CARRIES],
+	['Image → Generate without Download Images', noDownload, without(LOOKS, ['File Name']), noFile],
 	[
-		'Task → Get',
-		getTask('t'),
-		['File Name'],
-		without(ofTask, ['Max Wait', 'On Timeout', 'Poll Interval']),
+		'Image → Generate of an agent',
+		generateImage(),
+		without(LOOKS, FILES),
+		without(CARRIES, FILES),
+		true,
 	],
-	[
-		'Image → Generate without Wait for Completion',
-		generateImage({ waitForCompletion: false }),
-		without(LOOKS, WAITS),
-		without(CARRIES, WAITS),
-	],
-	[
-		'Image → Edit without Wait for Completion',
-		editImage({ waitForCompletion: false }),
-		[...without(LOOKS, WAITS), ...MASKS].sort(),
-		without(CARRIES, WAITS),
-	],
-	[
-		'Image → Generate with an expression in Wait for Completion',
-		generateImage({ waitForCompletion: '={{ $json.wait }}' }),
-		LOOKS,
-		CARRIES,
-	],
-	[
-		'Image → Generate without Download Images',
-		generateImage({ options: { downloadImages: false } }),
-		without(LOOKS, ['File Name']),
-		without(CARRIES, ['Max File Size', 'Put Output File in Field']),
-	],
-])('%s offers what has an effect', (_name, given, options, advanced) => {
-	expect(offered(image, given as IDataObject)).toEqual({ options, advanced });
-});
-
-test.each<[string, object, string[], string[]]>([
-	['Image → Generate', generateImage(), without(LOOKS, FILES), without(CARRIES, FILES)],
-	['Task → Wait', waitForTask('t'), [], without(ofTask, FILES)],
-])('%s offers an agent nothing about files', (_name, given, options, advanced) => {
-	expect(offered(image, given as IDataObject, true)).toEqual({ options, advanced });
+	['Task → Wait of an agent', waitForTask('t'), [], without(ofTask, FILES), true],
+])('%s offers what has an effect', (_name, given, options, advanced, isTool = false) => {
+	expect(offered(image, given, isTool)).toEqual({ options, advanced });
 });
 
 test.each([true, false])('Response → Create offers Idle Timeout with Stream (%s)', (stream) => {

@@ -4,36 +4,32 @@ import { requestAs, runCredentialTest, runListSearch } from '../../scripts/engin
 import { createResponse, getModels, textNode, useHarness } from './arrange';
 import { startChat } from './chat-model.arrange';
 
-const HOST = 'gateway';
-
 const harness = useHarness();
 let baseUrl: string;
 beforeEach(() => {
 	baseUrl = at(harness.gateway.origin);
 	const original = dns.lookup;
+	const isOurs = (name: string) => /^(gateway|public\.example)$/.test(name);
 	jest
 		.spyOn(dns, 'lookup')
 		.mockImplementation(((name: string, ...rest: [never, never]) =>
-			original(
-				/^(gateway|public\.example)$/.test(name) ? 'localhost' : name,
-				...rest,
-			)) as typeof dns.lookup);
+			original(isOurs(name) ? 'localhost' : name, ...rest)) as typeof dns.lookup);
 });
 afterEach(() => jest.restoreAllMocks());
 
-const at = (origin: string, host = HOST) => `http://${host}:${new URL(origin).port}/v1`;
+const at = (origin: string, host = 'gateway') => `http://${host}:${new URL(origin).port}/v1`;
 
 const REFUSED = /^Base URL uses http, which would send the key unencrypted/;
 const credentialType = new ModelAccessApi();
 
 /** Each way in which n8n uses the credential; each throws, or returns what it got. */
-const WAYS: Array<
-	[string, (data: { baseUrl: string; allowPrivateHttp?: boolean }) => Promise<unknown>]
-> = [
-	['a node', async (data) => (await harness.text(getModels(), { access: data })).items],
+type Use = (data: { baseUrl: string; allowPrivateHttp?: boolean }) => Promise<unknown>;
+const whole = (data: object) => ({ ...harness.access, ...data });
+const WAYS: Array<[string, Use]> = [
+	['a node', async (access) => await harness.text(getModels(), { access })],
 	[
 		'a node that streams',
-		async (data) => (await harness.text(createResponse({ stream: true }), { access: data })).items,
+		async (access) => await harness.text(createResponse({ stream: true }), { access }),
 	],
 	[
 		'the model picker',
@@ -41,7 +37,7 @@ const WAYS: Array<
 			await runListSearch({
 				node: textNode(harness.time),
 				method: 'searchModels',
-				credentials: { modelAccessApi: { ...harness.access, ...data } },
+				credentials: { modelAccessApi: whole(data) },
 				credentialTypes: [credentialType],
 			}),
 	],
@@ -61,10 +57,7 @@ const WAYS: Array<
 	[
 		'the credential’s test',
 		async (data) => {
-			const { status, message } = await runCredentialTest({
-				credentialType,
-				data: { ...harness.access, ...data },
-			});
+			const { status, message } = await runCredentialTest({ credentialType, data: whole(data) });
 			if (status !== 'OK') throw new Error(message);
 			return message;
 		},
@@ -74,7 +67,7 @@ const WAYS: Array<
 		async (data) =>
 			await requestAs({
 				credentialType,
-				data: { ...harness.access, ...data },
+				data: whole(data),
 				helper: 'httpRequestWithAuthentication',
 				options: { url: `${data.baseUrl}/models` },
 			}),

@@ -1,18 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 import { drawImage } from '../../gateway';
 import type { FailedRun } from '../../scripts/engine/index';
-import {
-	createResponse,
-	editImage,
-	file,
-	generateImage,
-	getTask,
-	itemsOf,
-	shown,
-	sourceFiles,
-	sourceUrls,
-	useHarness,
-} from './arrange';
+import { file, itemsOf, shown, useHarness } from './arrange';
+import { byId, createResponse, editImage, generateImage } from './parameters';
+import { getTask, sourceFiles, sourceUrls } from './parameters';
 
 const harness = useHarness();
 
@@ -92,6 +83,7 @@ describe('Response → Create is not sent:', () => {
 	});
 
 	const url = { type: 'image', imageSource: 'url' };
+	const PAGE = 'Input Binary Field "page" is not an image but text/plain';
 	test.each(
 		rowsOf({
 			'Add a message for the model to answer to.': [['Messages has no message']],
@@ -108,10 +100,7 @@ describe('Response → Create is not sent:', () => {
 				['Message 1: Image URL is not the URL of an image', { ...url, imageUrl: 'boat.png' }],
 			],
 			'Set Type to File for other files, or select a field with an image.': [
-				[
-					'Message 1: Input Binary Field "page" is not an image but text/plain',
-					{ type: 'image', binaryPropertyNames: 'page' },
-				],
+				[`Message 1: ${PAGE}`, { type: 'image', binaryPropertyNames: 'page' }],
 			],
 		}),
 	)('%s', async (message, advice, ...rows) => {
@@ -123,27 +112,24 @@ describe('Response → Create is not sent:', () => {
 
 describe('An image or a look at a task is not sent:', () => {
 	const ADDRESS = 'https://pictures.example.com/a.png';
-	const files = (...names: string[]) => editImage(sourceFiles(...names));
-	const mask = (maskBinaryPropertyName: string) =>
-		editImage({ ...sourceFiles('data'), options: { maskBinaryPropertyName } });
+	const files = (names: string) => editImage(sourceFiles(names));
+	const FILE = 'Image 1: Input Binary Field';
+	const mask = (maskBinaryPropertyName: string, given = sourceFiles('data')) =>
+		editImage({ ...given, options: { maskBinaryPropertyName } });
 	const maskAt = (maskUrl: string, given = {}) => editImage({ ...given, options: { maskUrl } });
 	const rows = (...image: IDataObject[]) => ({ images: { image } });
-	const [byFile, byUrl] = [
-		{ source: 'binary', binaryPropertyName: 'data' },
-		{ source: 'url', url: ADDRESS },
-	];
+	const byFile = { source: 'binary', binaryPropertyName: 'data' };
+	const byUrl = { source: 'url', url: ADDRESS };
+	const option = (options: IDataObject) => generateImage({ options });
 	const OTHER_SOURCE = 'does not have the same source as Images';
 
 	test.each(
 		rowsOf({
 			'Enter the name of a binary field, such as data.': [
-				[
-					'Put Output File in Field is empty',
-					generateImage({ options: { binaryPropertyName: ' ' } }),
-				],
+				['Put Output File in Field is empty', option({ binaryPropertyName: ' ' })],
 			],
 			'Enter a number of megabytes above 0.': [
-				['Max File Size is 0', generateImage({ options: { maxFileSize: 0 } })],
+				['Max File Size is 0', option({ maxFileSize: 0 })],
 				['Max File Size is 0', getTask('t', { options: { maxFileSize: '={{ 0 }}' } })],
 			],
 			'Enter the URL of an image.': [['Image 1: URL is empty', editImage(sourceUrls(' '))]],
@@ -160,10 +146,7 @@ describe('An image or a look at a task is not sent:', () => {
 				[`Mask URL ${OTHER_SOURCE}`, maskAt(ADDRESS, rows(byFile))],
 			],
 			'The images are URLs. Use Mask URL, or remove the option.': [
-				[
-					`Mask Binary Field ${OTHER_SOURCE}`,
-					editImage({ options: { maskBinaryPropertyName: 'data' } }),
-				],
+				[`Mask Binary Field ${OTHER_SOURCE}`, mask('data', rows(byUrl))],
 			],
 			[LIST]: [
 				['Image 1: Source is a list, not a text', editImage(rows({ source: '={{ [1] }}' }))],
@@ -173,22 +156,17 @@ describe('An image or a look at a task is not sent:', () => {
 				['Mask URL has no image URL at position 1', maskAt('hole')],
 			],
 			'Enter the name of the input’s binary field, such as data; several are separated by commas.':
-				[['Image 1: Input Binary Field names no binary field', files(' , ')]],
+				[[`${FILE} names no binary field`, files(' , ')]],
 			'The item has "data", "page", "scan", "nothing". Enter one of these names. An expression may also give the binary data of another node’s item.':
-				[['Image 1: Input Binary Field "x" is not a binary field of the item', files('x')]],
+				[[`${FILE} "x" is not a binary field of the item`, files('x')]],
 			'Write the name of the field, such as data, or the file of another node’s item: {{ $("Name").item.binary.data }}.':
-				[
-					[
-						'Image 1: Input Binary Field is an object, neither a name nor binary data',
-						files('={{ { a: 1 } }}'),
-					],
-				],
+				[[`${FILE} is an object, neither a name nor binary data`, files('={{ { a: 1 } }}')]],
 			'The file has no bytes. Check the node that made it.': [
-				['Image 1: Input Binary Field "nothing" is empty', files('nothing')],
+				[`${FILE} "nothing" is empty`, files('nothing')],
 			],
 			'Its content must be a PNG, JPEG, WebP or GIF, whatever its name says.': [
-				['Image 1: Input Binary Field "page" is not an image', files('page')],
-				['Image 1: Input Binary Field "scan" is a file of type image/tiff', files('scan')],
+				[`${FILE} "page" is not an image`, files('page')],
+				[`${FILE} "scan" is a file of type image/tiff`, files('scan')],
 			],
 			'A mask is a PNG with an alpha channel, whose transparent parts are edited.': [
 				['Mask Binary Field "page" is not a PNG', mask('page')],
@@ -227,9 +205,9 @@ test('Under Continue each item of Image → Generate names its own bad option, a
 	expect(harness.gateway.count()).toBe(0);
 });
 
-const locator = (value: string) => ({ __rl: true, mode: 'id', value });
-
 describe('What a field lacks', () => {
+	const option = (options: IDataObject, prompt = 'A boat') => generateImage({ prompt, options });
+
 	/** Message and advice of an error of the image node. */
 	async function imageError(parameters: IDataObject, binary = {}): Promise<[string, string]> {
 		const given = { items: [{ json: { answer: '' }, binary }] };
@@ -241,14 +219,11 @@ describe('What a field lacks', () => {
 	test.each([
 		['Prompt', generateImage({ prompt: '={{ $json.prompt }}' })],
 		['Prompt', generateImage({ prompt: '= {{ $json.answer }} ' })],
-		['Model', generateImage({ model: locator('={{ $json.model }}') })],
+		['Model', generateImage({ model: byId('={{ $json.model }}') })],
 		['Task ID', getTask('={{ $json.task_id }}')],
 		['Image 2: URL', editImage(sourceUrls('https://a.example/1.png', '={{ $json.url }}'))],
 		['Image 1: Input Binary Field', editImage(sourceFiles('={{ $json.field }}'))],
-		[
-			'Put Output File in Field',
-			generateImage({ options: { binaryPropertyName: '={{ $json.answer }}' } }),
-		],
+		['Put Output File in Field', option({ binaryPropertyName: '={{ $json.answer }}' })],
 	])('is told if its expression gives nothing: %s', async (field, parameters) => {
 		const [message, advice] = await imageError(parameters);
 		expect(message).toBe(`The expression in ${field} gave nothing`);
@@ -257,13 +232,10 @@ describe('What a field lacks', () => {
 
 	test.each([
 		['Prompt', generateImage({ prompt: ' ' })],
-		['Model', generateImage({ model: locator('') })],
+		['Model', generateImage({ model: byId('') })],
 		['Task ID', getTask('')],
 		// The field is filled; the extra body empties it.
-		[
-			'Prompt',
-			generateImage({ prompt: '={{ "A boat" }}', options: { extraBody: '{"prompt":""}' } }),
-		],
+		['Prompt', option({ extraBody: '{"prompt":""}' }, '={{ "A boat" }}')],
 	])('is told as empty if it has no expression: %s', async (field, parameters) => {
 		expect((await imageError(parameters))[0]).toBe(`${field} is empty`);
 	});
@@ -286,13 +258,11 @@ describe('What a field lacks', () => {
 		]);
 	});
 
+	const twelve = Array.from({ length: 12 }, (_unused, n) => [`f${n}`, file('x')] as const);
 	test.each([
 		[{}, /^The item has no file\. Check that the previous node passes one on\./],
 		[{ photo: file('x') }, /^The item has "photo"\. Enter that name\./],
-		[
-			Object.fromEntries(Array.from({ length: 12 }, (_unused, n) => [`f${n}`, file('x')])),
-			/^The item has "f0", .*"f9", …\. Enter one/,
-		],
+		[Object.fromEntries(twelve), /^The item has "f0", .*"f9", …\. Enter one/],
 	])('is, for a wrong name of a binary field, told by those of the item', async (given, advice) => {
 		const error = await imageError(editImage(sourceFiles('data')), given);
 		expect(error[0]).toBe('Image 1: Input Binary Field "data" is not a binary field of the item');

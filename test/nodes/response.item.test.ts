@@ -7,6 +7,7 @@ import { expectImages } from './image.arrange';
 
 const harness = useHarness();
 
+const DRAWING = '[{ "type": "image_generation", "size": "32x24" }]';
 const jsonFormat = { outputFormat: { format: { type: 'json_object' } } };
 
 describe('The item of a response', () => {
@@ -108,7 +109,6 @@ describe('A response that is of no use', () => {
 describe('Images that the model draws', () => {
 	const PNG = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
 	const JPEG = Buffer.from('ffd8ffe000104a464946', 'hex').toString('base64');
-	const tools = '[{ "type": "image_generation", "size": "32x24" }]';
 
 	test.each([true, false])('are binary data, named and typed (simplify: %p)', async (simplify) => {
 		const images = [
@@ -132,23 +132,22 @@ describe('Images that the model draws', () => {
 	test('go into the field that was asked for, and without any there is none', async () => {
 		const options = { tools: '={{ $json.tools }}', binaryPropertyName: '={{ $json.field }}' };
 		const { items } = await harness.text(createResponse({ options }), {
-			items: itemsOf({ tools, field: ' drawing ' }, { tools }, { tools: '' }),
+			items: itemsOf({ tools: DRAWING, field: ' drawing ' }, { tools: DRAWING }, { tools: '' }),
 		});
 		const fields = items.map(({ binary }) => binary && Object.keys(binary));
 		expect(fields).toEqual([['drawing'], ['data'], undefined]);
 	});
+});
 
-	describe('go to n8n’s storage on disk', () => {
-		useDisk();
+describe('Images that the model draws go to n8n’s storage on disk', () => {
+	useDisk();
 
-		test.each([true, false])('(stream: %p)', async (stream) => {
-			const prompt = 'A red boat';
-			const given = createResponse({ prompt, stream, options: { tools } });
-			const { items } = await harness.text(given);
-			expect(items[0]?.binary?.data?.id).toMatch(/^filesystem/);
-			const [png] = await expectImages(items, [prompt]);
-			expect(sizeOf(png!)).toEqual({ width: 32, height: 24 });
-			expect(items[0]?.json.text).toBe('You said: A red boat');
-		});
+	test.each([true, false])('(stream: %p)', async (stream) => {
+		const given = createResponse({ prompt: 'A red boat', stream, options: { tools: DRAWING } });
+		const { items } = await harness.text(given);
+		expect(items[0]?.binary?.data?.id).toMatch(/^filesystem/);
+		const [png] = await expectImages(items, ['A red boat']);
+		expect(sizeOf(png!)).toEqual({ width: 32, height: 24 });
+		expect(items[0]?.json.text).toBe('You said: A red boat');
 	});
 });

@@ -16,13 +16,10 @@ const BARE = { model: 'aurora-text-1', input: 'Hello there' };
 describe('What Response → Create sends', () => {
 	test('is model and input alone where nothing else is set', async () => {
 		await harness.text(createResponse());
-		const headers = {
-			accept: 'application/json',
-			'content-type': expect.stringMatching(/^application\/json/) as string,
-		};
-		expect(harness.gateway.requests).toMatchObject([
-			{ method: 'POST', path: '/v1/responses', headers },
-		]);
+		const type = expect.stringMatching(/^application\/json/) as string;
+		const headers = { accept: 'application/json', 'content-type': type };
+		const request = { method: 'POST', path: '/v1/responses', headers };
+		expect(harness.gateway.requests).toMatchObject([request]);
 		expect(harness.bodies()).toEqual([BARE]);
 	});
 
@@ -68,6 +65,7 @@ describe('An option of Response → Create', () => {
 	test('reaches the gateway beside all others', async () => {
 		const stored = await harness.text(createResponse({ options: { store: true } }));
 		const previous = stored.items[0]!.json.id as string;
+		const promptOptions = { promptId: 'p', version: '2', variables: '{"a":"b"}' };
 		const rows: Array<[option: string, value: unknown, sent?: object]> = [
 			['maxOutputTokens', 50, { max_output_tokens: 50 }],
 			['temperature', 0.5, { temperature: 0.5 }],
@@ -90,8 +88,8 @@ describe('An option of Response → Create', () => {
 			['conversationId', 'conv_1', { conversation: 'conv_1' }],
 			[
 				'promptConfig',
-				{ promptOptions: { promptId: 'pmpt_1', version: '2', variables: '{"a":"b"}' } },
-				{ prompt: { id: 'pmpt_1', version: '2', variables: { a: 'b' } } },
+				{ promptOptions },
+				{ prompt: { id: 'p', version: '2', variables: { a: 'b' } } },
 			],
 			['verbosity', 'low', { text: { format: { type: 'text' }, verbosity: 'low' } }],
 			['serviceTier', 'priority', { service_tier: 'priority' }],
@@ -140,10 +138,8 @@ describe('An option of Response → Create', () => {
 		const values = { metadata: { k: 'v' }, tools: [TOOL], schema: SCHEMA, extra: { user: 'u' } };
 		const texts = Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]);
 		const options = {
-			metadata: '={{ $json.metadata }}',
-			tools: '={{ $json.tools }}',
-			...format({ schema: '={{ $json.schema }}' }),
-			extraBody: '={{ $json.extra }}',
+			...{ metadata: '={{ $json.metadata }}', tools: '={{ $json.tools }}' },
+			...{ extraBody: '={{ $json.extra }}', ...format({ schema: '={{ $json.schema }}' }) },
 		};
 		const { metadata, tools } = values;
 		const expected = { ...BARE, metadata, tools, ...sentSchema('answer', true), user: 'u' };
@@ -166,61 +162,51 @@ describe('Messages', () => {
 	const BOAT = drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 });
 	const SHIP = drawImage({ prompt: 'ship', index: 0, width: 24, height: 16 });
 	const PDF = Buffer.from('%PDF-1.4 a report');
-	const BINARY = {
-		data: file(BOAT, 'boat.png'),
-		ship: file(SHIP, 'ship.png'),
-		report: file(PDF, 'report.pdf', 'application/octet-stream'),
-	};
-	const ITEMS = [{ json: { field: 'ship' }, binary: BINARY }];
+	const report = file(PDF, 'report.pdf', 'application/octet-stream');
+	const binary = { data: file(BOAT, 'boat.png'), ship: file(SHIP, 'ship.png'), report };
+	const ITEMS = [{ json: { field: 'ship' }, binary }];
 
 	const rows = (...message: IDataObject[]) => ({ inputType: 'messages', messages: { message } });
-	const image = (binaryPropertyNames?: string): IDataObject => ({
-		role: 'user',
-		type: 'image',
-		...(binaryPropertyNames !== undefined && { binaryPropertyNames }),
-	});
+	const image = { role: 'user', type: 'image' };
 	const dataUrl = (bytes: Buffer, type = 'image/png') =>
 		`data:${type};base64,${bytes.toString('base64')}`;
 	const [boat, ship] = [dataUrl(BOAT), dataUrl(SHIP)];
 
 	test('of text are sent in their order, each with its role', async () => {
-		const conversation = [
-			{ role: 'system', content: 'Be brief' },
-			{ role: 'developer', content: 'Use metric units' },
-			{ role: 'user', content: 'How tall is it?' },
-			{ role: 'assistant', content: '300 m' },
-		];
+		const text = (role: string, words: string) => ({ role, type: 'text', text: words });
 		const given = rows(
-			...conversation.map(({ role, content }) => ({ role, type: 'text', text: content })),
+			text('system', 'Be brief'),
+			text('developer', 'Use metric units'),
+			text('user', 'How tall is it?'),
+			text('assistant', '300 m'),
 			{ text: '=And {{ $json.field }}?' },
 		);
 		const instructions = 'Be brief\n\nUse metric units';
-		expect(await sent(given, { items: ITEMS })).toMatchObject([
-			{ instructions, input: [...conversation.slice(2), { role: 'user', content: 'And ship?' }] },
-		]);
+		const input = [
+			{ role: 'user', content: 'How tall is it?' },
+			{ role: 'assistant', content: '300 m' },
+			{ role: 'user', content: 'And ship?' },
+		];
+		expect(await sent(given, { items: ITEMS })).toMatchObject([{ instructions, input }]);
 	});
 
 	test('hold images and files of the item, and images at an address, with a text before', async () => {
 		const url = 'https://pictures.example.com/boat.png';
 		const given = rows(
-			{ ...image(), text: 'What is this?', detail: 'low' },
-			{ ...image('ship, data'), text: ' ', detail: 'high' },
-			{ ...image(), imageSource: 'url', imageUrl: ` ${url} ` },
-			{ ...image(), imageSource: 'url', imageUrl: boat },
+			{ ...image, text: 'What is this?', detail: 'low' },
+			{ ...image, binaryPropertyNames: 'ship, data', text: ' ', detail: 'high' },
+			{ ...image, imageSource: 'url', imageUrl: ` ${url} ` },
+			{ ...image, imageSource: 'url', imageUrl: boat },
 			{ role: 'user', type: 'file', text: 'Sum up', fileBinaryPropertyNames: 'report' },
 			{ role: 'user', type: 'file' },
 		);
-		const seen = (image_url: string, detail: string) => ({
-			type: 'input_image',
-			image_url,
-			detail,
-		});
 		const asked = (text: string) => ({ type: 'input_text', text });
-		const read = (filename: string, file_data: string) => ({
-			type: 'input_file',
-			filename,
-			file_data,
-		});
+		const seen = (image_url: string, detail: string) => {
+			return { type: 'input_image', image_url, detail };
+		};
+		const read = (filename: string, file_data: string) => {
+			return { type: 'input_file', filename, file_data };
+		};
 		const [body] = await sent(given, { items: ITEMS });
 		expect((body?.input as IDataObject[]).map(({ content }) => content)).toEqual([
 			[asked('What is this?'), seen(boat, 'low')],

@@ -1,14 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { IDataObject } from 'n8n-workflow';
 import { newRecord } from '../../scripts/engine/index';
-import {
-	canceledAfter,
-	createResponse,
-	itemsOf,
-	numbered,
-	useHarness,
-	type Harness,
-} from './arrange';
+import { canceledAfter, itemsOf, numbered, useHarness, type Harness } from './arrange';
+import { createResponse } from './parameters';
 
 const harness = useHarness();
 
@@ -50,10 +44,9 @@ describe('A streamed response', () => {
 
 	test('gives the final response untouched where Simplify is off', async () => {
 		const whole = await harness.text(createResponse({ simplify: false }));
-		const run = await harness.text(streamed({ simplify: false }));
-		const [json, other] = [run, whole].map(({ items }) => items[0]!.json);
-		expect(Object.keys(json!).sort()).toEqual(Object.keys(other!).sort());
-		expect(json).toMatchObject({ object: 'response', status: 'completed' });
+		const { items } = await harness.text(streamed({ simplify: false }));
+		expect(Object.keys(items[0]!.json).sort()).toEqual(Object.keys(whole.items[0]!.json).sort());
+		expect(items[0]?.json).toMatchObject({ object: 'response', status: 'completed' });
 	});
 });
 
@@ -84,9 +77,7 @@ describe('The connection of a stream', () => {
 
 	test('that was given up by Idle Timeout is closed at the next byte', async () => {
 		let answer: ServerResponse | undefined;
-		const closed = fallSilent((res) => {
-			answer = res;
-		});
+		const closed = fallSilent((res) => void (answer = res));
 		const run = await harness.textError(streamed({ options: { idleTimeout: 20 } }));
 		expect(run.error.message).toMatch(/^Nothing arrived for 20 s/);
 		answer?.write(': ping\n\n');
@@ -152,10 +143,8 @@ describe('In an execution that streams to its caller', () => {
 
 	test('items at different speeds speak one after the other, and the output is in order', async () => {
 		atSpeeds((n) => [900, 10, 400, 100, 10, 600][n] ?? 0);
-		const { items, chunks } = await harness.text(
-			createResponse({ prompt: '=Tell me of number {{ $json.n }}' }),
-			{ items: numbered(6), streaming: true },
-		);
+		const given = createResponse({ prompt: '=Tell me of number {{ $json.n }}' });
+		const { items, chunks } = await harness.text(given, { items: numbered(6), streaming: true });
 		const said = [0, 1, 2, 3, 4, 5].map((n) => `You said: Tell me of number ${n}`);
 		expect(items).toMatchObject(
 			said.map((text, item) => ({ json: { text }, pairedItem: { item } })),
@@ -173,14 +162,13 @@ describe('In an execution that streams to its caller', () => {
 	test('each item begins and ends once, failed ones with an error between', async () => {
 		const prompts = ['A', '[[error]] x', '', '[[bad-json]] x', '[[status:403]] x', 'B'];
 		const outputFormat = { format: { type: 'json_object' } };
-		const { items, chunks } = await harness.text(
-			createResponse({ prompt: '={{ $json.say }}', options: { concurrency: 4, outputFormat } }),
-			{
-				items: itemsOf(...prompts.map((say) => ({ say }))),
-				streaming: true,
-				onError: 'continueRegularOutput',
-			},
-		);
+		const options = { concurrency: 4, outputFormat };
+		const given = createResponse({ prompt: '={{ $json.say }}', options });
+		const { items, chunks } = await harness.text(given, {
+			items: itemsOf(...prompts.map((say) => ({ say }))),
+			streaming: true,
+			onError: 'continueRegularOutput',
+		});
 		const errors = items.map(({ json }) => json.error as string | undefined);
 		expect(errors).toEqual([
 			undefined,

@@ -1,19 +1,14 @@
-import type { FailedRun } from '../../scripts/engine/index';
+import type { IDataObject } from 'n8n-workflow';
 import { findSecret } from '../support/secrets';
+import { breakNetwork, NOWHERE, reply, shown, useHarness, type RunOptions } from './arrange';
 import {
-	breakNetwork,
 	createResponse,
 	editImage,
 	generateImage,
 	getModels,
 	getTask,
-	NOWHERE,
-	reply,
-	shown,
-	useHarness,
 	waitForTask,
-	type RunOptions,
-} from './arrange';
+} from './parameters';
 
 /*
  * Each run of a harness looks for the key in all that it left behind, whatever it is about: see
@@ -26,18 +21,20 @@ beforeEach(() => {
 	key = harness.access.apiKey;
 });
 
-const STEPS: Array<[string, (options?: RunOptions) => Promise<FailedRun>]> = [
-	['Model → Get Many', async (options) => await harness.textError(getModels(), options)],
-	['Response → Create', async (options) => await harness.textError(createResponse(), options)],
-	['Image → Generate', async (options) => await harness.imageError(generateImage(), options)],
-	['Image → Edit', async (options) => await harness.imageError(editImage(), options)],
-	['Task → Get', async (options) => await harness.imageError(getTask('t'), options)],
-	['Task → Wait', async (options) => await harness.imageError(waitForTask('t'), options)],
+const STEPS: Array<[string, 'textError' | 'imageError', IDataObject]> = [
+	['Model → Get Many', 'textError', getModels()],
+	['Response → Create', 'textError', createResponse()],
+	['Image → Generate', 'imageError', generateImage()],
+	['Image → Edit', 'imageError', editImage()],
+	['Task → Get', 'imageError', getTask('t')],
+	['Task → Wait', 'imageError', waitForTask('t')],
 ];
 
 const REDACTED = '[API key]';
 
-describe.each(STEPS)('A key that is echoed to %s', (_name, fail) => {
+describe.each(STEPS)('A key that is echoed to %s', (_name, run, parameters) => {
+	const fail = async (options?: RunOptions) => await harness[run](parameters, options);
+
 	test('in an error’s message, type, code and ID is in no error, log or output', async () => {
 		for (const text of [
 			key,

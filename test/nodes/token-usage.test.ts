@@ -1,14 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import {
-	createResponse,
-	generateImage,
-	getTask,
-	numbered,
-	submitted,
-	useHarness,
-	waitForTask,
-} from './arrange';
+import { numbered, submitted, useHarness } from './arrange';
 import { runChecked, type Placed } from './image.arrange';
+import { createResponse, generateImage, getTask, waitForTask } from './parameters';
 
 const harness = useHarness();
 
@@ -18,19 +11,18 @@ function usageOf([item]: INodeExecutionData[]) {
 	return { inputTokens: input_tokens!, outputTokens: output_tokens! };
 }
 
-test('the run of Response → Create has the tokens of all its answers, as n8n’s own nodes have', async () => {
-	for (const stream of [false, true]) {
-		const { items, context } = await harness.text(createResponse({ stream }), {
-			items: numbered(3),
-		});
-		const usages = items.map(({ json }) => json.usage as Record<string, number>);
-		const sum = (name: string) => usages.reduce((total, usage) => total + usage[name]!, 0);
-		expect(sum('input_tokens')).toBeGreaterThan(0);
+test.each([false, true])(
+	'the run of Response → Create has the tokens of all its answers, as n8n’s own nodes have (stream: %p)',
+	async (stream) => {
+		const given = createResponse({ stream });
+		const { items, context } = await harness.text(given, { items: numbered(3) });
+		const { inputTokens, outputTokens } = usageOf(items);
+		expect(inputTokens).toBeGreaterThan(0);
 		expect(context.getExecuteData().metadata).toEqual({
-			tokenUsage: { inputTokens: sum('input_tokens'), outputTokens: sum('output_tokens') },
+			tokenUsage: { inputTokens: 3 * inputTokens, outputTokens: 3 * outputTokens },
 		});
-	}
-});
+	},
+);
 
 test('the run of Image → Generate has the tokens of its tasks, if the gateway counts them', async () => {
 	const none = await harness.image(generateImage());

@@ -35,22 +35,16 @@ test.each<[concurrency: number, taskSeconds: number, retryAfter: string, refusal
 		});
 		const { gateway, time } = harness;
 		const began = time.now();
-		const options = { concurrency, maxWait: 3600, pollInterval: Math.ceil(taskSeconds / 3) };
-		const { items, hints } = await harness.image(
-			generateImage({ prompt: PROMPT, options: { ...options, downloadImages: false } }),
-			{ items: numbered(12), access },
-		);
+		const often = { maxWait: 3600, pollInterval: Math.ceil(taskSeconds / 3) };
+		const options = { concurrency, ...often, downloadImages: false };
+		const given = generateImage({ prompt: PROMPT, options });
+		const { items, hints } = await harness.image(given, { items: numbered(12), access });
 
-		expect(items).toHaveLength(12);
-		expect(gateway.tasks).toHaveLength(12);
+		expect([items.length, gateway.tasks.length]).toEqual([12, 12]);
+		const hint =
+			/^The gateway took 4 images at a time and refused \d+ submits\. Set Concurrency to 4 to avoid them\.$/;
 		expect(hints.map(({ message }) => message)).toEqual(
-			refusals > 0
-				? [
-						expect.stringMatching(
-							/^The gateway took 4 images at a time and refused \d+ submits\. Set Concurrency to 4 to avoid them\.$/,
-						),
-					]
-				: [],
+			refusals > 0 ? [expect.stringMatching(hint)] : [],
 		);
 		// 8 are too many at first, and 4 more as the first 4 that are done give their places back. None
 		// waits for longer than the gateway asked.
@@ -69,11 +63,8 @@ test('a place is free as soon as the task is over, not after its image is downlo
 		},
 	});
 	const began = harness.time.now();
-	const { hints } = await harness.image(generateImage({ prompt: PROMPT }), {
-		items: numbered(2),
-		access,
-	});
-
+	const given = generateImage({ prompt: PROMPT });
+	const { hints } = await harness.image(given, { items: numbered(2), access });
 	expect((harness.time.now() - began) / 1000).toBe(6 + 6 + 50);
 	expect(hints.map(({ message }) => message)).toEqual([
 		'The gateway took 1 image at a time and refused 1 submit. Set Concurrency to 1 to avoid them.',

@@ -7,19 +7,10 @@ import { wait } from '../../nodes/ModelAccessImage/actions/task/wait.operation';
 import { properties as chatProperties } from '../../nodes/LmChatModelAccess/fields';
 import { optionLabel } from '../../nodes/shared/n8n/fields/option-names';
 import { drawImage } from '../../gateway';
-import {
-	createResponse,
-	editImage,
-	generateImage,
-	getModels,
-	getTask,
-	shown,
-	sourceFiles,
-	submitted,
-	useHarness,
-	waitForTask,
-} from './arrange';
+import { file, reply, shown, submitted, useHarness } from './arrange';
 import { useChat } from './chat-model.arrange';
+import { byId, createResponse, editImage, generateImage } from './parameters';
+import { getModels, getTask, sourceFiles, waitForTask } from './parameters';
 
 const harness = useHarness();
 const chat = useChat();
@@ -53,9 +44,8 @@ describe('A number, a boolean or a time from an expression is its text', () => {
 			include: '={{ 5 }}',
 			toolChoice: '={{ 3 }}',
 		};
-		harness.gateway.settings.intercept = () => ({ kind: 'reply', status: 400 });
-		const more = { inputType: 'messages', messages, options };
-		await harness.textError(createResponse(more));
+		harness.answer(reply(400));
+		await harness.textError(createResponse({ inputType: 'messages', messages, options }));
 		expect(sent()).toMatchObject({
 			input: [{ role: 'user', content: '42' }],
 			previous_response_id: '12',
@@ -69,14 +59,10 @@ describe('A number, a boolean or a time from an expression is its text', () => {
 	});
 
 	test('in the model, the file’s name, the output field and the search', async () => {
-		harness.gateway.settings.models = {
-			7: { images: true },
-			17: { text: true },
-			text: { text: true },
-		};
-		const model = { __rl: true, mode: 'id', value: '={{ 7 }}' };
+		const text = { text: true };
+		harness.gateway.settings.models = { 7: { images: true }, 17: text, text };
 		const options = { fileName: '={{ 2026 }}', binaryPropertyName: '={{ 5 }}' };
-		const run = await harness.image(generateImage({ model, options }));
+		const run = await harness.image(generateImage({ model: byId('={{ 7 }}'), options }));
 		expect(run.items[0]?.binary).toMatchObject({ 5: { fileName: '2026.png' } });
 
 		const found = await harness.text(getModels({ options: { search: '={{ 7 }}' } }));
@@ -84,52 +70,44 @@ describe('A number, a boolean or a time from an expression is its text', () => {
 	});
 });
 
-/** The fields of an operation, with those inside its collections, that hold a text or a choice. */
-function textFields(
-	properties: INodeProperties[],
-): Array<{ field: INodeProperties; path: string }> {
-	return properties.flatMap((field) => {
-		if (field.type === 'collection') {
-			return textFields(field.options as INodeProperties[]).map((inner) => ({
-				...inner,
-				path: `${field.name}.${inner.path}`,
-			}));
-		}
-		const isText = ['string', 'options', 'resourceLocator'].includes(field.type);
-		return isText ? [{ field, path: field.name }] : [];
-	});
+interface Placed {
+	field: INodeProperties;
+	path: string;
 }
 
-/** Parameters in which one field has a value, and the fields on which it depends as it needs them. */
-function withValue(path: string, { displayOptions }: INodeProperties, value: unknown): IDataObject {
+/** The fields of an operation, with those inside its collections, that hold a text or a choice. */
+const textFields = (properties: INodeProperties[]): Placed[] =>
+	properties.flatMap((field) => {
+		const inner = field.type === 'collection' ? (field.options as INodeProperties[]) : [];
+		const isText = ['string', 'options', 'resourceLocator'].includes(field.type);
+		return [
+			...(isText ? [{ field, path: field.name }] : []),
+			...textFields(inner).map((of) => ({ ...of, path: `${field.name}.${of.path}` })),
+		];
+	});
+
+/** Parameters in which a field holds this text, and those on which it depends as it needs them. */
+function withValue({ field: { displayOptions, type }, path }: Placed, text: string): IDataObject {
 	const depends = Object.entries(displayOptions?.show ?? {}).map(([name, values]) => [
 		name.replace(/^\//, ''),
 		values?.[0],
 	]);
-	const set = path
-		.split('.')
-		.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as IDataObject;
-	return { ...(Object.fromEntries(depends) as IDataObject), ...set } as IDataObject;
+	const value: unknown = type === 'resourceLocator' ? byId(text) : text;
+	const set = path.split('.').reduceRight((inner, name) => ({ [name]: inner }), value);
+	return { ...Object.fromEntries(depends), ...(set as object) } as IDataObject;
 }
 
-/** The value of a field that holds this text. */
-const valueFor = ({ type }: INodeProperties, text: string) =>
-	type === 'resourceLocator' ? { __rl: true, mode: 'id', value: text } : text;
-
-const IMAGE = {
-	data: drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 }).toString('base64'),
-	mimeType: 'image/png',
-};
+const data = file(drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 }));
 
 /** All fields of all operations. */
 const FIELDS = [
-	...textResources.map((resource) => ['text', resource] as const),
-	...imageResources.map((resource) => ['image', resource] as const),
-].flatMap(([node, resource]) =>
+	...textResources.map((resource) => ['textError', resource] as const),
+	...imageResources.map((resource) => ['imageError', resource] as const),
+].flatMap(([run, resource]) =>
 	resource.operations.flatMap((operation) =>
-		textFields(operation.properties).map(({ field, path }) => {
-			const name = `${resource.name} → ${operation.name}: ${optionLabel(field)}`;
-			return { name, node, of: [resource.value, operation.value].join('.'), field, path };
+		textFields(operation.properties).map((placed) => {
+			const name = `${resource.name} → ${operation.name}: ${optionLabel(placed.field)}`;
+			return { name, run, of: [resource.value, operation.value].join('.'), placed };
 		}),
 	),
 );
@@ -152,19 +130,17 @@ describe('A list or an object from an expression is refused before anything is s
 	const TAKES_LISTS = /Binary Field|Mask URL|Include|Allowed Domains/;
 	const TAKES_OBJECTS = /Tool Choice/;
 
-	test.each(FIELDS)('$name', async ({ node, of, field, path }) => {
-		const label = optionLabel(field);
+	test.each(FIELDS)('$name', async ({ run, of, placed }) => {
+		const label = optionLabel(placed.field);
 		const values = [
 			['a list', '[{ "a": 1 }]', /^Write one entry of the list, such as \{\{ .+ \}\}/],
 			['an object', '{ a: { b: 1 } }', /^Write (one of its fields|the name of the field)/],
 		] as const;
 		for (const [got, value, wayOut] of values) {
 			if (got === 'an object' && TAKES_OBJECTS.test(label)) continue;
-			const expression = valueFor(field, `={{ (${value}) }}`);
-			const parameters = OPERATIONS[of]!(withValue(path, field, expression));
-			const run = node === 'text' ? harness.textError : harness.imageError;
+			const parameters = OPERATIONS[of]!(withValue(placed, `={{ (${value}) }}`));
 			const error = shown(
-				await run(parameters, { items: [{ json: {}, binary: { data: IMAGE } }] }),
+				await harness[run](parameters, { items: [{ json: {}, binary: { data } }] }),
 			);
 			const named = TAKES_LISTS.test(label) && got === 'a list' ? 'an object' : got;
 			expect(error.message).toMatch(new RegExp(`^${label}.* is ${named}, n`));
@@ -199,13 +175,10 @@ describe('A list or an object from an expression is refused before anything is s
 	});
 
 	test('in the chat model', async () => {
-		const fields = textFields(chatProperties).filter(
-			({ field }) => !TAKES_LISTS.test(field.displayName),
-		);
-		for (const { field, path } of fields) {
-			const parameters = withValue(path, field, valueFor(field, '={{ [1] }}'));
-			await expect(chat.supply(parameters)).rejects.toMatchObject({
-				message: `${optionLabel(field)} is a list, not a text`,
+		for (const placed of textFields(chatProperties)) {
+			if (TAKES_LISTS.test(placed.field.displayName)) continue;
+			await expect(chat.supply(withValue(placed, LIST))).rejects.toMatchObject({
+				message: `${optionLabel(placed.field)} is a list, not a text`,
 				description: expect.stringMatching(/^Write one entry/) as string,
 			});
 		}
@@ -254,36 +227,26 @@ describe('A boolean field', () => {
 		outputFormat: { format: { type: 'json_schema', schema: '{"type":"object"}', strict } },
 	});
 	type Make = (value: string) => IDataObject;
-	const options =
-		(name: string): Make =>
-		(value) =>
-			createResponse({ options: { [name]: value } });
-	const tool =
-		(name: string): Make =>
-		(on) =>
-			createResponse({ builtInTools: { [name]: on } });
-	const FIELDS: Array<['textError' | 'imageError', string, Make]> = [
-		['textError', 'Return All', (returnAll) => getModels({ returnAll })],
-		['textError', 'Stream', (stream) => createResponse({ stream })],
-		['textError', 'Simplify', (simplify) => createResponse({ simplify })],
-		['textError', 'Store', options('store')],
-		['textError', 'Parallel Tool Calls', options('parallelToolCalls')],
-		['textError', 'Strict', (strict) => createResponse({ options: strictly(strict) })],
-		['textError', 'Code Interpreter', tool('codeInterpreter')],
-		['textError', 'Image Generation', tool('imageGeneration')],
-		['imageError', 'Wait for Completion', (on) => generateImage({ waitForCompletion: on })],
-		['imageError', 'Simplify', (simplify) => generateImage({ simplify })],
-		['imageError', 'Download Images', (on) => generateImage({ options: { downloadImages: on } })],
-		['imageError', 'Simplify', (simplify) => getTask('task_1', { simplify })],
-		[
-			'imageError',
-			'Download Images',
-			(on) => waitForTask('t', { options: { downloadImages: on } }),
-		],
+	const FIELDS: Array<[string, Make]> = [
+		['Return All', (returnAll) => getModels({ returnAll })],
+		['Stream', (stream) => createResponse({ stream })],
+		['Simplify', (simplify) => createResponse({ simplify })],
+		['Store', (store) => createResponse({ options: { store } })],
+		['Parallel Tool Calls', (on) => createResponse({ options: { parallelToolCalls: on } })],
+		['Strict', (strict) => createResponse({ options: strictly(strict) })],
+		['Code Interpreter', (on) => createResponse({ builtInTools: { codeInterpreter: on } })],
+		['Image Generation', (on) => createResponse({ builtInTools: { imageGeneration: on } })],
+		['Wait for Completion', (on) => generateImage({ waitForCompletion: on })],
+		['Simplify', (simplify) => generateImage({ simplify })],
+		['Download Images', (on) => generateImage({ options: { downloadImages: on } })],
+		['Simplify', (simplify) => getTask('task_1', { simplify })],
+		['Download Images', (on) => waitForTask('t', { options: { downloadImages: on } })],
 	];
 
-	test.each(FIELDS)('that is no boolean is refused (%s): %s', async (run, field, make) => {
-		const { message, description } = shown(await harness[run](make('={{ 1 }}')));
+	test.each(FIELDS)('that is no boolean is refused: %s', async (field, make) => {
+		const given = make('={{ 1 }}');
+		const run = /model|response/.test(given.resource as string) ? 'textError' : 'imageError';
+		const { message, description } = shown(await harness[run](given));
 		expect(message).toBe(`${field} is the number 1, not true or false`);
 		expect(description).toMatch(/^Turn it on or off, or write an expression/);
 		expect(harness.gateway.count()).toBe(0);
