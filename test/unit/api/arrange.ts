@@ -1,6 +1,6 @@
 import { ALL_OPTION_NAMES } from '../../support/option-names';
 import { keyRedactor } from '../../../nodes/shared/api/credential/api-key';
-import { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
+import { ModelAccessError, type ErrorDetails } from '../../../nodes/shared/api/errors/errors';
 import { RequestAborted } from '../../../nodes/shared/api/http/abort';
 import { request, type Client } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
@@ -169,4 +169,21 @@ export function refusalOf(work: () => unknown): ModelAccessError {
 /** Everything of an error that a user can come to see. */
 export function shown(error: ModelAccessError): string {
 	return [error.message, error.stack, JSON.stringify(error.details)].join('\n');
+}
+
+/**
+ * Expects an error of this class, with this message and these details at least. A text is the whole
+ * of what is said; a pattern is found in it.
+ */
+export function expectError(
+	error: unknown,
+	kind: new (...args: never[]) => Error,
+	message: string | RegExp,
+	{ advice = /./, ...details }: { advice?: string | RegExp } & Partial<ErrorDetails> = {},
+) {
+	expect(error).toBeInstanceOf(kind);
+	const [says, toDo] = [message, advice].map((said) =>
+		typeof said === 'string' ? said : (expect.stringMatching(said) as string),
+	);
+	expect(error).toMatchObject({ message: says, details: { ...details, advice: toDo } });
 }
