@@ -179,7 +179,10 @@ export function expectError(
 	error: unknown,
 	kind: new (...args: never[]) => Error,
 	message: string | RegExp,
-	{ advice = /./, ...details }: { advice?: string | RegExp } & Partial<ErrorDetails> = {},
+	{
+		advice = /./,
+		...details
+	}: Omit<Partial<ErrorDetails>, 'advice'> & { advice?: string | RegExp } = {},
 ) {
 	expect(error).toBeInstanceOf(kind);
 	const [says, toDo] = [message, advice].map((said) =>
