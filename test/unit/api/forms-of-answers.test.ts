@@ -321,7 +321,11 @@ const plain = (body: object) => async () => (await fail([reply(200, body)], crea
 
 test.each([
 	['by a text in a stream', StreamError, streamed('event: error\ndata: It died\n\n')],
-	['by success: false in a stream', StreamError, streamed(data({ success: false, message: 'It died' }))],
+	[
+		'by success: false in a stream',
+		StreamError,
+		streamed(data({ success: false, message: 'It died' })),
+	],
 	['by a detail in a stream', StreamError, streamed(data({ detail: 'It died' }))],
 	[
 		'of a status in capitals',
