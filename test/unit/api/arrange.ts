@@ -48,9 +48,9 @@ export class ScriptedTransport implements Transport {
 		return next;
 	}
 
-	async open(): Promise<never> {
+	open: Transport['open'] = () => {
 		throw new Error('nothing here is streamed');
-	}
+	};
 }
 
 /** A reply; an object becomes JSON. */
