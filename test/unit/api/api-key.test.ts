@@ -14,13 +14,11 @@ test.each<[string, string[]]>([
 	for (const text of pasted) expect([text, normalizeApiKey(text)]).toEqual([text, K]);
 });
 
-const SIGNS = '!#$%&()*+,-./:;<=>?@[\\]^_{|}~';
-test.each([K, 'xbearer', 'bearer_abc', 'x'.repeat(4096), SIGNS])(
-	'a key stays as it is: %s',
-	(key) => {
+test('a key stays as it is', () => {
+	const SIGNS = '!#$%&()*+,-./:;<=>?@[\\]^_{|}~';
+	for (const key of [K, 'xbearer', 'bearer_abc', 'x'.repeat(4096), SIGNS])
 		expect(normalizeApiKey(key)).toBe(key);
-	},
-);
+});
 
 const BREAK = 'contains a line break or another control character';
 const [SPACE, QUOTE] = ['contains a space', 'contains a quote'];
