@@ -341,5 +341,7 @@ test.each([
 
 test('a text that is no JSON stays in the error: a model may have written it', async () => {
 	const { error } = await fail([reply(200, 'Hello to you')], creating);
-	expect(error.details).toMatchObject({ maybeExecuted: true, partialText: 'Hello to you' });
+	const details = { maybeExecuted: true, retryable: false, partialText: 'Hello to you' };
+	const advice = /^The request may have been executed and charged/;
+	expectError(error, InvalidResponseError, /: Hello to you$/, { ...details, advice });
 });

@@ -17,6 +17,7 @@ test.each<[string, Record<string, string | string[]>, string]>([
 	['the gateway’s', { 'x-request-id': 'gw' }, 'gw'],
 	['the first of two', { 'x-request-id': `${UUID}, req_c5f0f54709d2` }, UUID],
 	['the first of two headers', { 'x-request-id': ['a', 'b'] }, 'a'],
+	['a part, if it is long', { 'x-request-id': 'r'.repeat(500) }, `${'r'.repeat(200)}…`],
 	['another gateway’s: request-id', { 'request-id': 'r' }, 'r'],
 	['LiteLLM’s', { 'x-litellm-call-id': 'l' }, 'l'],
 	['One API’s', { 'x-oneapi-request-id': 'o' }, 'o'],

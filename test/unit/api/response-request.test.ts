@@ -68,13 +68,6 @@ describe('a response', () => {
 		}
 	});
 
-	test('without output is an error that names it', async () => {
-		const { error } = await fail([reply(200, { ...OK, output: undefined })], creating);
-		const details = { retryable: false, advice: /may have been executed and charged/ };
-		const names = 'The gateway’s response is not as expected: field "output": missing';
-		expectError(error, InvalidResponseError, names, details);
-	});
-
 	const NO_REASON = 'the gateway gave no reason';
 
 	test.each<[string, string, { type?: string; message?: unknown } | null | undefined, string]>([

@@ -10,7 +10,6 @@ import {
 	sanitizeForMessage,
 } from '../../../nodes/shared/api/errors/sanitize';
 import type { Client } from '../../../nodes/shared/api/http/client';
-import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { failedTask } from '../../../nodes/shared/api/images/task-errors';
 import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { checkReply, modelListSchema, responseSchema } from '../../../nodes/shared/api/schemas';
@@ -26,8 +25,7 @@ const AS_HTML = { 'content-type': 'text/html; charset=utf-8' };
 const WEB_PAGE = /The Base URL may be wrong.*login page.*firewall.*may not belong to a gateway/;
 
 /** The error that a user gets of a reply. */
-const errorOf = async (answer: GatewayReply, kind: RequestKind = 'read') =>
-	(await fail([answer], sending(kind))).error;
+const errorOf = async (answer: GatewayReply) => (await fail([answer], sending('read'))).error;
 
 const answerOf = async (answer: GatewayReply) => (await succeed([answer], sending('read'))).value;
 
@@ -78,13 +76,6 @@ describe('an error’s body', () => {
 		const error = await errorOf(answer);
 		const advice = /^Fix the request.*The Base URL may be wrong.*login page.*firewall/;
 		expectError(error, ApiError, `${REFUSED}: a web page (HTML) instead of JSON`, { advice });
-	});
-
-	test('has the request’s ID beside it, of bounded length, without the key', async () => {
-		const idOf = async (id: string | string[]) =>
-			(await errorOf(reply(400, '', { 'x-request-id': id }))).details.requestId;
-		expect(await idOf(['r'.repeat(500), 'other'])).toMatch(/^r{100,200}…$/);
-		expect(await idOf(`req ${KEY}`)).toBe('req [API key]');
 	});
 });
 
@@ -240,15 +231,6 @@ describe('a success body', () => {
 		const advice = isHtml ? WEB_PAGE : /^The address may not belong to a gateway/;
 		const details = { httpStatus: answer.status, requestId: 'r1', retryable: !isHtml, advice };
 		expectError(error, InvalidResponseError, says, details);
-	});
-
-	test.each([
-		['response', /^The request may have been executed and charged/],
-		['image', /^An image task may exist/],
-	] as const)('that can’t be used warns of paying twice for a %s', async (kind, warning) => {
-		const error = await errorOf(reply(200, 'nonsense'), kind);
-		const details = { retryable: false, maybeExecuted: true, advice: warning };
-		expectError(error, InvalidResponseError, /./, details);
 	});
 });
 
