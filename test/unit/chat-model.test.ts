@@ -2,7 +2,6 @@ import { fromResponse } from '../../nodes/LmChatModelAccess/from-response';
 import { toInputItems } from '../../nodes/LmChatModelAccess/to-input-items';
 import { AsyncQueue } from '../../nodes/LmChatModelAccess/async-queue';
 import type { Message, MessageContent } from '../../nodes/LmChatModelAccess/sdk';
-import { InvalidResponseError } from '../../nodes/shared/api/errors/errors';
 import { expectError, refusalOf } from './api/arrange';
 import { message } from './api/recorded-streams';
 
@@ -185,13 +184,13 @@ describe('an answer', () => {
 		const details = { charged: true, requestId: 'req_1', partialText: 'Wait' };
 		expectError(
 			refusalOf(() => answer(output)),
-			InvalidResponseError,
+			'InvalidResponseError',
 			says,
 			details,
 		);
 		const incomplete_details = { reason: 'max_output_tokens' };
 		const cut = refusalOf(() => answer(output, { status: 'incomplete', incomplete_details }));
-		expectError(cut, InvalidResponseError, says, { ...details, advice: /Raise that option/ });
+		expectError(cut, 'InvalidResponseError', says, { ...details, advice: /Raise that option/ });
 	});
 });
 

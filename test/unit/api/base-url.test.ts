@@ -1,7 +1,7 @@
 import fc from '../../support/fast-check';
 import { normalizeBaseUrl } from '../../../nodes/shared/api/credential/base-url';
 import { ValidationError } from '../../../nodes/shared/api/errors/errors';
-import { refusalOf } from './arrange';
+import { expectError, refusalOf } from './arrange';
 
 const HOST = 'https://api.example.com';
 const V1 = `${HOST}/v1`;
@@ -95,9 +95,8 @@ describe('the base URL is strict in what could send the key to the wrong place',
 	])('%s', (_, typed, problem, advice) => {
 		for (const text of typed) {
 			const error = refusalOf(() => normalizeBaseUrl(text));
-			expect(error).toBeInstanceOf(ValidationError);
-			expect([text, error.message]).toEqual([text, `Base URL ${problem}`]);
-			expect(error).toMatchObject({ field: 'Base URL', details: { advice, retryable: false } });
+			expectError(error, 'ValidationError', `Base URL ${problem}`, { advice, retryable: false });
+			expect([text, error]).toMatchObject([text, { field: 'Base URL' }]);
 		}
 	});
 });

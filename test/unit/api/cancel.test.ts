@@ -1,4 +1,4 @@
-import { CanceledError } from '../../../nodes/shared/api/errors/errors';
+import type { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
 import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { aborted, arrange, expectError, fail, failureOf, fault, reply } from './arrange';
@@ -10,9 +10,9 @@ const AFTER_SENDING = 'The execution was canceled after a request had been sent'
 const CHARGED = /^The request may have been executed and charged\..* $/;
 
 /** What a user is told of a cancel; what may cost money is said before the rest. */
-function expectCancel(error: unknown, message: string, doubt = /^$/) {
-	expectError(error, CanceledError, message, { retryable: false });
-	const { advice, maybeExecuted } = (error as CanceledError).details;
+function expectCancel(error: ModelAccessError, message: string, doubt = /^$/) {
+	expectError(error, 'CanceledError', message, { retryable: false });
+	const { advice, maybeExecuted } = error.details;
 	expect(advice).toContain(NOTHING_MORE);
 	expect(advice.replace(NOTHING_MORE, '')).toMatch(doubt);
 	expect(maybeExecuted).toBe(message === AFTER_SENDING ? true : undefined);
@@ -72,7 +72,7 @@ test.each<[string, Exchange, Arrangement]>([
 	['that a transport reports without any signal', aborted(), { signal: undefined }],
 ])('a cancel %s ends the request too', async (_, exchange, more) => {
 	const { error } = await fail([exchange], sending('read'), more);
-	expect(error).toBeInstanceOf(CanceledError);
+	expectError(error, 'CanceledError', /./);
 });
 
 test('a wait that fails by itself is no cancel', async () => {

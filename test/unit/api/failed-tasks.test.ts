@@ -9,7 +9,7 @@ function failed(task: object): FailedTaskError {
 	const read = imageTaskSchema.parse({ status: 'failed', ...task });
 	expect(taskState(read)).toBe('failed');
 	const error = failedTask(arrange().client, 't', read);
-	expectError(error, FailedTaskError, /./, { taskId: 't' });
+	expectError(error, 'FailedTaskError', /./, { taskId: 't' });
 	return error;
 }
 
@@ -37,7 +37,7 @@ const OUTCOMES: Record<Outcome, [details: object, title: RegExp, advice: RegExp]
 
 function expectOutcome(error: FailedTaskError, outcome: Outcome) {
 	const [details, title, advice] = OUTCOMES[outcome];
-	expectError(error, FailedTaskError, title, { advice });
+	expectError(error, 'FailedTaskError', title, { advice });
 	const { refusal, maybeExecuted, retryable } = error.details;
 	expect({ refusal, maybeExecuted, retryable }).toEqual(details);
 }

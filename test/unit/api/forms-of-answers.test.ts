@@ -1,5 +1,4 @@
 import { fromResponse } from '../../../nodes/LmChatModelAccess/from-response';
-import { InvalidResponseError, StreamError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/client';
 import { getAnswerHints } from '../../../nodes/shared/api/responses/answer-hints';
 import type { CreatedResponse } from '../../../nodes/shared/api/responses/created-response';
@@ -108,7 +107,7 @@ test('a plain request that is answered by a stream which is cut gets what is her
 	const { error } = await fail([reply(200, body, { 'x-request-id': 'req_1' })], creating);
 	const partial = { partialText: 'word0 ', partialOutput: [{ type: 'reasoning' }] };
 	const details = { requestId: 'req_1', ...partial, maybeExecuted: true };
-	expectError(error, StreamError, 'The answer ended before it was complete', details);
+	expectError(error, 'StreamError', 'The answer ended before it was complete', details);
 });
 
 const A1 = { a: 1 };
@@ -279,7 +278,7 @@ describe('An answer in the form of another interface', () => {
 		await run();
 		expect(seen.pieces).toEqual(['H', 'i']);
 		const error = await streaming([bytes(CHUNKS)]).failure();
-		expectError(error, StreamError, /./, { partialText: 'Hi', maybeExecuted: true });
+		expectError(error, 'StreamError', /./, { partialText: 'Hi', maybeExecuted: true });
 		// A chunk need not say what it is.
 		const choices = [{ delta: { content: 'Hi' }, finish_reason: 'stop' }];
 		for (const answer of await answers(data({ choices })))
@@ -320,21 +319,14 @@ const streamed = (end: string) => streaming([bytes(delta('Hi') + end)]).failure;
 const plain = (body: object) => async () => (await fail([reply(200, body)], creating)).error;
 
 test.each([
-	['by a text in a stream', StreamError, streamed('event: error\ndata: It died\n\n')],
-	[
-		'by success: false in a stream',
-		StreamError,
-		streamed(data({ success: false, message: 'It died' })),
-	],
-	['by a detail in a stream', StreamError, streamed(data({ detail: 'It died' }))],
-	[
-		'of a status in capitals',
-		InvalidResponseError,
-		plain({ ...OK, status: 'FAILED', error: DIED }),
-	],
-	['without a status', InvalidResponseError, plain({ ...OK, status: undefined, error: DIED })],
-	['of a choice', InvalidResponseError, plain({ choices: [choice] })],
-])('An error in place of an answer is told with the text, %s', async (_what, kind, failure) => {
+	['by a text in a stream', streamed('event: error\ndata: It died\n\n')],
+	['by success: false in a stream', streamed(data({ success: false, message: 'It died' }))],
+	['by a detail in a stream', streamed(data({ detail: 'It died' }))],
+	['of a status in capitals', plain({ ...OK, status: 'FAILED', error: DIED })],
+	['without a status', plain({ ...OK, status: undefined, error: DIED })],
+	['of a choice', plain({ choices: [choice] })],
+])('An error in place of an answer is told with the text, %s', async (what, failure) => {
+	const kind = what.endsWith('stream') ? 'StreamError' : 'InvalidResponseError';
 	const details = { charged: true, partialText: 'Hi', retryable: false };
 	expectError(await failure(), kind, /^The model’s response failed.*: It died$/, details);
 });
@@ -343,5 +335,5 @@ test('a text that is no JSON stays in the error: a model may have written it', a
 	const { error } = await fail([reply(200, 'Hello to you')], creating);
 	const details = { maybeExecuted: true, retryable: false, partialText: 'Hello to you' };
 	const advice = /^The request may have been executed and charged/;
-	expectError(error, InvalidResponseError, /: Hello to you$/, { ...details, advice });
+	expectError(error, 'InvalidResponseError', /: Hello to you$/, { ...details, advice });
 });

@@ -1,5 +1,4 @@
 import { PNG } from 'pngjs';
-import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { editForm, imageAddresses } from '../../../nodes/shared/api/images/image-edit';
 import { checkImageRequest } from '../../../nodes/shared/api/images/image-request';
 import { hasAlpha, PNG_ALPHA_BYTES } from '../../../nodes/shared/api/images/png-alpha';
@@ -35,7 +34,7 @@ test.each<[string, string, unknown[], field: string, problem: string, advice: st
 	const [, name, values, field, problem, advice] = row;
 	for (const value of values) {
 		const error = refusalOf(() => checkImageRequest({ ...OK, [name]: value }));
-		expectError(error, ValidationError, new RegExp(`^${field} ${problem}`), { retryable: false });
+		expectError(error, 'ValidationError', new RegExp(`^${field} ${problem}`), { retryable: false });
 		expect([value, error]).toMatchObject([value, { field }]);
 		expect(error.details.advice).toContain(advice);
 	}
@@ -105,7 +104,7 @@ describe('images by address', () => {
 	])('%s: refused', (_, values, problem) => {
 		for (const value of values) {
 			const error = refusalOf(() => imageAddresses(value, 'Image URLs'));
-			expectError(error, ValidationError, new RegExp(problem));
+			expectError(error, 'ValidationError', new RegExp(problem));
 			expect(error).toMatchObject({ field: 'Image URLs' });
 		}
 	});

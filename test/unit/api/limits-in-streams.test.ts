@@ -1,4 +1,3 @@
-import { ApiError, StreamError } from '../../../nodes/shared/api/errors/errors';
 import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
 import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { streamResponse } from '../../../nodes/shared/api/responses/response-stream';
@@ -89,7 +88,7 @@ describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 	])('that is %s is refused, and sent once', async (_name, refusal, httpStatus, says) => {
 		const { client, failure, sent } = arranged([PINGS + refusal]);
 		const error = await failure(ask(client));
-		expectError(error, ApiError, says, { httpStatus });
+		expectError(error, 'ApiError', says, { httpStatus });
 		expect(error.details).not.toHaveProperty('maybeExecuted');
 		expect(error.details).not.toHaveProperty('charged');
 		expect(sent).toHaveLength(1);
@@ -107,7 +106,10 @@ describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 		['with output', failed('rate_limit_exceeded', { output: [message('Hi')] })],
 	])('%s is in doubt, and sent once', async (_name, stream) => {
 		const { client, failure, sent } = arranged([stream]);
-		expectError(await failure(ask(client)), StreamError, /./, { retryable: false, charged: true });
+		expectError(await failure(ask(client)), 'StreamError', /./, {
+			retryable: false,
+			charged: true,
+		});
 		expect(sent).toHaveLength(1);
 	});
 });

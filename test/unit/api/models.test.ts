@@ -1,4 +1,3 @@
-import { ApiError } from '../../../nodes/shared/api/errors/errors';
 import { request } from '../../../nodes/shared/api/http/request';
 import type { Client } from '../../../nodes/shared/api/http/client';
 import { adviseOnModel } from '../../../nodes/shared/api/models/advise-on-model';
@@ -71,7 +70,7 @@ test('a model that the list lacks is told with the nearest ones', async () => {
 	const advice =
 		'The key’s list has no model "gpt-5": it has 5 models, such as "gpt-5.4", "gpt-5-mini", "gpt-4". Select one from the list.';
 	const says = /\(HTTP 404, model_not_found\): The model `gpt-5` does not exist/;
-	expectError(error, ApiError, says, { httpStatus: 404, code: 'model_not_found', advice });
+	expectError(error, 'ApiError', says, { httpStatus: 404, code: 'model_not_found', advice });
 });
 
 const LACKS = 'The key’s list has no model "gpt-5": it';
@@ -102,7 +101,7 @@ test.each<[string, Exchange]>([
 	const { asked, sent } = arranged([UNKNOWN, exchange, UNKNOWN]);
 	const advice = /^No account of the key’s group has this model/;
 	for (let n = 0; n < 2; n++)
-		expectError(await asked(), ApiError, /./, { httpStatus: 404, advice });
+		expectError(await asked(), 'ApiError', /./, { httpStatus: 404, advice });
 	expect(sent.filter(({ path }) => path === '/models')).toHaveLength(1);
 });
 

@@ -1,4 +1,4 @@
-import { ApiError, CanceledError, FailedTaskError } from '../../../nodes/shared/api/errors/errors';
+import { CanceledError, FailedTaskError } from '../../../nodes/shared/api/errors/errors';
 import type { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/client';
 import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
@@ -107,21 +107,24 @@ describe('An image that the gateway refuses', () => {
 	});
 
 	test.each([
-		['429 in the background', () => task(429), FailedTaskError],
-		['503 in the background', () => task(503), FailedTaskError],
-		['429 at once', limited, ApiError],
-		['503 at once', unavailable, ApiError],
-	])('by %s: nothing was made, so it has no task ID and may be tried later', async (...row) => {
-		const [, refuse, kind] = row;
-		const { enter, refused } = run({ maxWait: 1, maxRetries: 0 }).image();
-		await enter();
-		const told = await refuse();
-		const error = await failureOf(refused(told));
-		expectError(error, kind, told.message, { retryable: true });
-		const { taskId, maybeExecuted, advice } = error.details;
-		expect([taskId, maybeExecuted]).toEqual([undefined, undefined]);
-		expect(advice.match(/Nothing was made or charged\./g)).toHaveLength(1);
-	});
+		['429 in the background', () => task(429), 'FailedTaskError'],
+		['503 in the background', () => task(503), 'FailedTaskError'],
+		['429 at once', limited, 'ApiError'],
+		['503 at once', unavailable, 'ApiError'],
+	] as const)(
+		'by %s: nothing was made, so it has no task ID and may be tried later',
+		async (...row) => {
+			const [, refuse, kind] = row;
+			const { enter, refused } = run({ maxWait: 1, maxRetries: 0 }).image();
+			await enter();
+			const told = await refuse();
+			const error = await failureOf(refused(told));
+			expectError(error, kind, told.message, { retryable: true });
+			const { taskId, maybeExecuted, advice } = error.details;
+			expect([taskId, maybeExecuted]).toEqual([undefined, undefined]);
+			expect(advice.match(/Nothing was made or charged\./g)).toHaveLength(1);
+		},
+	);
 
 	test('ends by a cancel, and any other error of the wait is its own', async () => {
 		const { image, cancel, time } = run();
@@ -131,7 +134,7 @@ describe('An image that the gateway refuses', () => {
 		const waiting = failureOf(refusals.waitForSlot());
 		await time.advance(1000);
 		cancel();
-		expect(await waiting).toBeInstanceOf(CanceledError);
+		expectError(await waiting, 'CanceledError', /./);
 		const bug = new Error('no clock');
 		slot.acquire = async () => await Promise.reject(bug);
 		const client = { ...arrange().client, slot, signal: undefined };

@@ -1,6 +1,5 @@
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
-import { ApiError } from '../../../nodes/shared/api/errors/errors';
 import { arrange, expectError, fail, quotedError, reply, sending, succeed } from './arrange';
 
 const said = { code: 'INVALID_API_KEY', message: 'Invalid API key' };
@@ -21,7 +20,7 @@ test('after a 401 nothing of the run carries the key, and all fails with the sam
 	const says =
 		'The gateway did not accept the API key (HTTP 401, INVALID_API_KEY): Invalid API key';
 	const advice = /The image task was accepted/;
-	expectError(poll, ApiError, says, { httpStatus: 401, taskId: 'task_7', advice });
+	expectError(poll, 'ApiError', says, { httpStatus: 401, taskId: 'task_7', advice });
 	expect(sent).toHaveLength(1);
 });
 
@@ -73,7 +72,7 @@ test.each([
 	const advice =
 		'The API key of the credential is fine: the model’s provider refused the gateway’s own key. Tell the gateway’s operator.';
 	const says = /^The model’s provider did not accept the gateway’s own API key/;
-	expectError(error, ApiError, says, { advice });
+	expectError(error, 'ApiError', says, { advice });
 	expect(sent).toHaveLength(1);
 });
 

@@ -1,4 +1,3 @@
-import { InvalidResponseError, ValidationError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/request';
 import { inputFromJson, textPart } from '../../../nodes/shared/api/responses/response-input';
 import { checkResponseRequest, createResponse } from '../../../nodes/shared/api/responses/response';
@@ -38,9 +37,8 @@ test.each<[string, object[], field: string, problem: string, advice: string]>([
 	(_, bodies, field, problem, advice) => {
 		for (const body of bodies as Array<Record<string, unknown>>) {
 			const error = refusalOf(() => checkResponseRequest(body));
-			expect(error).toBeInstanceOf(ValidationError);
+			expectError(error, 'ValidationError', new RegExp(`${field} ${problem}`));
 			expect(error).toMatchObject({ field });
-			expect(error.message).toContain(`${field} ${problem}`);
 			expect(error.details.advice).toContain(advice);
 		}
 	},
@@ -68,6 +66,12 @@ describe('a response', () => {
 		}
 	});
 
+	test('without output is an error that names it', async () => {
+		const { error } = await fail([reply(200, { ...OK, output: undefined })], creating);
+		const says = 'The gateway’s response is not as expected: field "output": missing';
+		expectError(error, 'InvalidResponseError', says, { advice: /executed and charged/ });
+	});
+
 	const NO_REASON = 'the gateway gave no reason';
 
 	test.each<[string, string, { type?: string; message?: unknown } | null | undefined, string]>([
@@ -83,7 +87,7 @@ describe('a response', () => {
 		const told = said ? says.replace(':', ' (C):') : says;
 		const details = { retryable: false, charged: true, requestId: 'req_1' };
 		const advice = /may have been charged/;
-		expectError(error, InvalidResponseError, `The model’s response ${told}`, {
+		expectError(error, 'InvalidResponseError', `The model’s response ${told}`, {
 			...details,
 			advice,
 		});
@@ -135,7 +139,7 @@ test.each<[problem: string, unknown[]]>([
 	for (const value of values)
 		expectError(
 			refusalOf(() => read(value)),
-			ValidationError,
+			'ValidationError',
 			`Input ${problem}`,
 			{ advice: /\.$/ },
 		);

@@ -1,4 +1,3 @@
-import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
 import { getIncompleteReason } from '../../../nodes/shared/api/responses/incomplete';
 import {
 	getOutputImages,
@@ -148,7 +147,7 @@ describe('JSON that was asked for', () => {
 		const facts = { retryable: false, charged: true, partialText: words };
 		const advice = /^The model did not follow the Output .* was paid for; /;
 		const says = /^The model’s answer is not JSON: \S/;
-		expectError(error, InvalidResponseError, says, { ...facts, advice });
+		expectError(error, 'InvalidResponseError', says, { ...facts, advice });
 	});
 
 	test('is not parsed where text was asked for, or nothing was', () => {
@@ -210,7 +209,7 @@ describe('JSON that was asked for by a schema', () => {
 		const error = refusalOf(() => simple(answering(value), wanted));
 		const partialText = JSON.stringify(value);
 		const says = `The model’s answer does not fit the schema${fault}: ${partialText}`;
-		expectError(error, InvalidResponseError, says, { partialText, retryable: false });
+		expectError(error, 'InvalidResponseError', says, { partialText, retryable: false });
 	});
 
 	test('that was cut off says why', () => {
@@ -218,7 +217,7 @@ describe('JSON that was asked for by a schema', () => {
 		const cut = { ...response(content(text('{"a":'))), status: 'incomplete', incomplete_details };
 		const error = refusalOf(() => simple(cut, asked({ type: 'object' })));
 		const advice = /^The model stopped at Max Output Tokens/;
-		expectError(error, InvalidResponseError, 'The model’s answer is not JSON: {"a":', { advice });
+		expectError(error, 'InvalidResponseError', 'The model’s answer is not JSON: {"a":', { advice });
 	});
 
 	test('is not missed where a refusal, calls of tools or nothing came', () => {

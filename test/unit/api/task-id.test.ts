@@ -1,4 +1,3 @@
-import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { parseTaskId } from '../../../nodes/shared/api/images/task-id';
 import { expectError, refusalOf } from './arrange';
 
@@ -57,7 +56,7 @@ test.each<[string, unknown[], string]>([
 	for (const given of values) {
 		const error = refusalOf(() => parseTaskId(given, BASE));
 		const advice = /task_id that Image → Generate returned/;
-		expectError(error, ValidationError, new RegExp(`^Task ID ${problem}`), { advice });
+		expectError(error, 'ValidationError', new RegExp(`^Task ID ${problem}`), { advice });
 		expect([given, error]).toMatchObject([given, { field: 'Task ID' }]);
 	}
 });

@@ -1,4 +1,3 @@
-import { TaskError } from '../../../nodes/shared/api/errors/errors';
 import {
 	getTaskImages,
 	rawImage,
@@ -38,7 +37,7 @@ describe('the images of a task', () => {
 		for (const more of [{}, { image_url: '' }, { result: { data: [] }, http_status: 200 }]) {
 			const error = refusalOf(() => getTaskImages('task_1', { ...TASK, ...more }));
 			const details = { taskId: 'task_1', retryable: false, advice: /Task → Get/ };
-			expectError(error, TaskError, 'The image task is completed, but names no image', details);
+			expectError(error, 'TaskError', 'The image task is completed, but names no image', details);
 			expect(error.details.httpStatus).toBe('http_status' in more ? 200 : undefined);
 		}
 	});

@@ -1,4 +1,3 @@
-import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/client';
 import { submitImageTask } from '../../../nodes/shared/api/images/submit-task';
 import { arrange, expectError, fail, KEY, reply, shown, START, succeed } from './arrange';
@@ -106,7 +105,7 @@ test.each([
 	const { error, sent } = await fail([answer], submitting());
 	const doubt = { maybeExecuted: true, retryable: false, httpStatus: 202, requestId: 'req_1' };
 	const advice = /task may exist.*Check the usage/;
-	expectError(error, InvalidResponseError, says, { ...doubt, advice });
+	expectError(error, 'InvalidResponseError', says, { ...doubt, advice });
 	expect(shown(error)).not.toContain(KEY);
 	expect(sent).toHaveLength(1);
 });

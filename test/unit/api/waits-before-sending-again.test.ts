@@ -1,5 +1,4 @@
 import fc from '../../support/fast-check';
-import { ApiError } from '../../../nodes/shared/api/errors/errors';
 import { parseRetryAfter, readGatewayTime } from '../../../nodes/shared/api/http/retry-after';
 import { backoffMs } from '../../../nodes/shared/api/http/retry';
 import { expectError, fail, fault, reply, sending, START, succeed } from './arrange';
@@ -121,6 +120,6 @@ test.each<[string, Exchange, Arrangement, waits: number[], facts: object, RegExp
 	const { error, time, sent } = await fail(always, ask, limits);
 	expect(time.waits).toEqual(waits);
 	expect(sent).toHaveLength(waits.length + 1);
-	expectError(error, ApiError, /./, { ...facts, advice });
+	expectError(error, 'ApiError', /./, { ...facts, advice });
 	expect('outOfTime' in error.details).toBe('outOfTime' in facts);
 });

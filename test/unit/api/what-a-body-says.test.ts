@@ -1,6 +1,5 @@
 import {
 	ApiError,
-	InvalidResponseError,
 	ValidationError,
 	type ModelAccessError,
 } from '../../../nodes/shared/api/errors/errors';
@@ -63,7 +62,9 @@ describe('an error’s body', () => {
 		const [, body, said, { type, code }, headers] = row;
 		const error = await errorOf(reply(400, body, { ...headers }));
 		const status = code === undefined ? REFUSED : REFUSED.replace(')', `, ${code})`);
-		expectError(error, ApiError, status + said, { advice: /^Fix the request: .* allowed here\.$/ });
+		expectError(error, 'ApiError', status + said, {
+			advice: /^Fix the request: .* allowed here\.$/,
+		});
 		expect([error.details.type, error.details.code]).toEqual([type, code]);
 	});
 
@@ -75,7 +76,7 @@ describe('an error’s body', () => {
 	])('that is HTML, %s, is named and not quoted', async (_, answer) => {
 		const error = await errorOf(answer);
 		const advice = /^Fix the request.*The Base URL may be wrong.*login page.*firewall/;
-		expectError(error, ApiError, `${REFUSED}: a web page (HTML) instead of JSON`, { advice });
+		expectError(error, 'ApiError', `${REFUSED}: a web page (HTML) instead of JSON`, { advice });
 	});
 });
 
@@ -230,7 +231,7 @@ describe('a success body', () => {
 		const isHtml = says === PAGE;
 		const advice = isHtml ? WEB_PAGE : /^The address may not belong to a gateway/;
 		const details = { httpStatus: answer.status, requestId: 'r1', retryable: !isHtml, advice };
-		expectError(error, InvalidResponseError, says, details);
+		expectError(error, 'InvalidResponseError', says, details);
 	});
 });
 
@@ -266,7 +267,7 @@ describe('a checked answer', () => {
 		const check = () => checkReply(schema, answer(json), { what: 'thing', kind: 'response' });
 		const error = refusalOf(check);
 		const details = { httpStatus: 200, requestId: 'req_9', retryable: false };
-		expectError(error, InvalidResponseError, /./, { ...details, advice: /Check the usage/ });
+		expectError(error, 'InvalidResponseError', /./, { ...details, advice: /Check the usage/ });
 		expect(error.message).toContain(`The gateway’s thing is not as expected: ${path}`);
 	});
 });

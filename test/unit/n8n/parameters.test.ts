@@ -1,4 +1,3 @@
-import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import {
 	jsonObjectParameter,
 	omitUndefined,
@@ -29,7 +28,7 @@ test.each([
 ])('a duration in seconds %j is refused by the name of its field', (value, message) => {
 	expectError(
 		refusalOf(() => secondsParameter(value, 'Timeout', 60)),
-		ValidationError,
+		'ValidationError',
 		message,
 	);
 });
