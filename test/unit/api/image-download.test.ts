@@ -88,8 +88,7 @@ test.each<[string, Stored, Settings, object]>([
 	['of a type of its own', ok([svg]), {}, { name: 'fox.svg', mimeType: 'image/svg+xml' }],
 	['by plain http', WHOLE, { url: 'http://store.example/1.png' }, { size: 1000 }],
 ])('An image is fetched %s', async (_, stored, settings, expected) => {
-	const { got } = await download([stored], settings);
-	expect(got).toMatchObject(expected);
+	expect((await download([stored], settings)).got).toMatchObject(expected);
 });
 
 describe('A redirect of the storage host', () => {

@@ -171,7 +171,8 @@ const [CALL, CALL_2] = [call(1), call(2)];
 describe('Where the final response is empty, its output is', () => {
 	const numbers = [10, 2, 0, 11, 1, 9, 3, 8, 4, 7, 5, 6];
 	const sorted = [...numbers.keys()].map(String);
-	const begunCall = added(0, { ...CALL, arguments: '' });
+	const begins = [CALL, CALL_2].map((one) => added(0, { ...one, arguments: '' }));
+	const [begunCall] = begins;
 	const refusal = (kind: string, fields: object) =>
 		event(`response.refusal.${kind}`, { output_index: 0, content_index: 1, ...fields });
 	const [part] = message('Well.').content;
@@ -184,7 +185,6 @@ describe('Where the final response is empty, its output is', () => {
 	const no = event('response.output_text.delta', { output_index: 0, delta: 7 });
 	const noText = event('response.output_text.done', { output_index: 0 });
 	const [hel, lo] = [delta('Hel'), delta('lo')];
-	const mixed = [delta('Second', 1), done(2, CALL), done(0, { type: 'reasoning' })];
 	const [well, said] = [delta('Well.'), refusal('done', { refusal: 'I cannot.' })];
 	const pieces = ['I ', 'cannot.'].map((piece) => refusal('delta', { delta: piece }));
 	const refusedAt0 = refusal('delta', { content_index: 0, delta: 'I cannot.' });
@@ -200,18 +200,14 @@ describe('Where the final response is empty, its output is', () => {
 	const beganWithPart = added(0, { ...begun, ...message('') });
 	const [hi, hi1, hi2] = [delta('Hi'), delta('Hi', 1), delta('Hi', 2)];
 
-	const begins = [CALL, CALL_2].map((one) =>
-		item('added', { item: { ...one, arguments: '' }, ...zero }),
-	);
 	const thinks = item('added', { item: thought });
 	const unnumbered = event('response.output_text.delta', { delta: 'Hi' });
-	const sharing = { id: 'm' };
-	const share = (words: string) => [
-		item('added', { item: { ...message(), ...sharing } }),
-		event('response.output_text.delta', { delta: words, item_id: 'm' }),
-		item('done', { item: { ...message(words), ...sharing } }),
-	];
-	const shared = ['One', 'Two'].map((words) => ({ ...message(words), ...sharing }));
+	const shared = ['One', 'Two'].map((words) => ({ ...message(words), id: 'm' }));
+	const shares = shared.map((one) => [
+		item('added', { item: { ...one, content: [] } }),
+		event('response.output_text.delta', { delta: one.content[0]!.text, item_id: 'm' }),
+		item('done', { item: one }),
+	]);
 	const callsOfOneId = [1, 2].map((n) => call(n, { id: 'fc' }));
 	const sharedCalls = callsOfOneId.map((one) => item('done', { item: one }));
 	const callsAtZero = [...begins, ...[CALL_2, CALL].map((one) => done(0, one))];
@@ -222,7 +218,7 @@ describe('Where the final response is empty, its output is', () => {
 		['a text whose last event holds none', [hel, lo, noText], [message('Hello')]],
 		['many items', numbers.map((n) => delta(`${n}`, n)), sorted.map((n) => message(n))],
 		['many parts', numbers.map((n) => delta(`${n}`, 0, n)), [message(...sorted)]],
-		['items in the order of their index', mixed, [{ type: 'reasoning' }, message('Second'), CALL]],
+
 		['a refusal, beside a text', [well, ...pieces], [refused]],
 		['a refusal with the index of a text, beside it', [well, refusedAt0], [refused]],
 		['a refusal from its last event, beside a text', [well, said], [refused]],
@@ -234,14 +230,14 @@ describe('Where the final response is empty, its output is', () => {
 		['an item that is only begun, though it has a part', [beganWithPart, hi], [filled]],
 		['an item as it is done', [added(0, message()), hi, done(0, full)], [full]],
 		['an item that is done and empty, filled by its text', [hi, done(0, begun)], [filled]],
-		['items of types that nobody knows', [done(0, hologram), hi1], [hologram, message('Hi')]],
+		['items of types that nobody knows', [hi1, done(0, hologram)], [hologram, message('Hi')]],
 		['nothing of what is no item', [added(0, {}), done(1, null), hi2], [message('Hi')]],
 		['empty if nothing came', [], []],
 		// No item overwrites another: see also items-of-streams.test.ts.
 		['calls that all have the number 0', callsAtZero, [CALL, CALL_2]],
 		['arguments that name their call', [...begins, start, other, end], [CALL, CALL_2]],
 		['a text beside a thought', [thinks, unnumbered], [thought, message('Hi')]],
-		['items that share one ID', ['One', 'Two'].flatMap(share), shared],
+		['items that share one ID', shares.flat(), shared],
 		['calls that share one ID', sharedCalls, callsOfOneId],
 	])('%s', async (_, events, output) => {
 		const { json } = await outcome([bytes(events.join('') + END)]);
@@ -250,10 +246,8 @@ describe('Where the final response is empty, its output is', () => {
 });
 
 describe('What the final response does not carry, its events do', () => {
-	const hello = delta('Hello');
-	const LAST = done(1, CALL);
+	const [hello, B, LAST] = [delta('Hello'), done(1, message('B')), done(1, CALL)];
 	const three = [done(0, thought), LAST, done(2, message('Hi'))];
-	const B = done(1, message('B'));
 	const AB = [message('AB')];
 
 	test.each<[string, string[], unknown, object[]]>([
@@ -271,16 +265,14 @@ describe('What the final response does not carry, its events do', () => {
 		expect(json.output).toEqual(output);
 	});
 
-	const WORD = message('word0 ');
+	const summary = [{ type: 'summary_text', text: 'let me think' }];
+	const THOUGHT = [{ type: 'reasoning', summary }, { type: 'message' }];
 	test.each([
-		['claude, streamed: cut after the first word', [WORD]],
-		['claude, streamed: thinking', [{ type: 'reasoning' }, { type: 'message' }]],
-		['chat-only, streamed: thinking', [{ type: 'reasoning' }, { type: 'message' }]],
+		['claude, streamed: cut after the first word', [message('word0 ')]],
+		['claude, streamed: thinking', THOUGHT],
+		['chat-only, streamed: thinking', THOUGHT],
 	] as const)('as recorded: %s', async (name, output) => {
 		const { json } = await outcome([bytes(recorded[name])]);
 		expect(json).toMatchObject({ status: 'completed', output });
-		const [first] = json.output as Array<{ summary?: unknown }>;
-		const summary = [{ type: 'summary_text', text: 'let me think' }];
-		expect(first!.summary).toEqual(output.length > 1 ? summary : undefined);
 	});
 });
