@@ -2,7 +2,7 @@ import { fromResponse } from '../../nodes/LmChatModelAccess/from-response';
 import { toInputItems } from '../../nodes/LmChatModelAccess/to-input-items';
 import { AsyncQueue } from '../../nodes/LmChatModelAccess/async-queue';
 import type { Message, MessageContent } from '../../nodes/LmChatModelAccess/sdk';
-import { refusalOf } from './api/arrange';
+import { expectError, refusalOf } from './api/arrange';
 import { message } from './api/recorded-streams';
 
 const text = (words: string): MessageContent => ({ type: 'text', text: words });
@@ -13,10 +13,6 @@ const sealed = { ...thought, id: 'rs_2', encrypted_content: 'c2VhbGVk' };
 describe('a conversation becomes input items', () => {
 	const said = (role: Message['role'], ...content: MessageContent[]) => ({ role, content });
 	const itemsOf = (...messages: Message[]) => toInputItems(messages, true);
-	const call = (call_id: string, name: string, args: string) => {
-		return { type: 'function_call', call_id, name, arguments: args };
-	};
-
 	test('a text alone is a text; several parts stay in order; one without a word is left out', () => {
 		const items = itemsOf(
 			said('system', text('Be kind')),
@@ -85,17 +81,18 @@ describe('a conversation becomes input items', () => {
 			{ type: 'tool-call', toolCallId: 'call_1', toolName: 'weather', input: '{"city":"Bergen"}' },
 			{ type: 'invalid-tool-call', toolCallId: 'call_2', name: 'time', args: '{"zone":' },
 		);
+		const type = 'function_call';
 		expect(itemsOf(turn)).toEqual([
 			{ role: 'assistant', content: [{ type: 'output_text', text: 'Let me see' }] },
-			call('call_1', 'weather', '{"city":"Bergen"}'),
-			call('call_2', 'time', '{"zone":'),
+			{ type, call_id: 'call_1', name: 'weather', arguments: '{"city":"Bergen"}' },
+			{ type, call_id: 'call_2', name: 'time', arguments: '{"zone":' },
 		]);
 	});
 
 	test('a thought goes back once, and only where the gateway knows it or it is sealed', () => {
-		const turn = (value: Record<string, unknown>): Message =>
-			said('assistant', { type: 'provider', value });
-		const turns = [turn(thought), turn(sealed), turn(sealed)];
+		const turns = [thought, sealed, sealed].map((value) =>
+			said('assistant', { type: 'provider', value }),
+		);
 		expect(itemsOf(...turns)).toEqual([thought, sealed]);
 		expect(toInputItems(turns, false)).toEqual([sealed]);
 	});
@@ -124,13 +121,12 @@ describe('an answer', () => {
 			response: { id: 'resp_1', status: 'completed', output, ...more },
 			...{ json: {}, requestId: 'req_1' },
 		});
-	const says = message;
 	const call = (given: object) => ({ type: 'function_call', name: 'weather', ...given });
 
 	test('has the text of all its messages, beside other items and the summaries among them', () => {
 		const summary = ['First', 'Then', ''].map((words) => ({ type: 'summary_text', text: words }));
 		const search = { type: 'web_search_call', id: 'ws_1' };
-		const output = [{ ...thought, summary }, says('One. '), search, says('Two.')];
+		const output = [{ ...thought, summary }, message('One. '), search, message('Two.')];
 		expect(answer(output)).toEqual({
 			text: 'One. Two.',
 			calls: [],
@@ -162,7 +158,7 @@ describe('an answer', () => {
 		[undefined, 'other'],
 	])('that is cut off because of %s ended by "%s"', (reason, finishReason) => {
 		const cut = { status: 'incomplete', incomplete_details: { reason } };
-		expect(answer([says('Yes')], cut)).toMatchObject({ finishReason });
+		expect(answer([message('Yes')], cut)).toMatchObject({ finishReason });
 	});
 
 	test('counts its tokens, those from a cache and those of thoughts too', () => {
@@ -183,32 +179,30 @@ describe('an answer', () => {
 
 	const NO_OBJECTS = ['{"city":', '[1]', '"Bergen"'];
 	test.each(NO_OBJECTS)('calls nothing by arguments that are no object: %s', (given) => {
-		const output = [says('Wait'), call({ arguments: given })];
-		const { message: told, details } = refusalOf(() => answer(output));
-		const fault = `arguments that are not a JSON object: ${given}`;
-		expect(told).toBe(`The model called weather with ${fault}`);
-		expect(details).toMatchObject({ charged: true, requestId: 'req_1', partialText: 'Wait' });
+		const output = [message('Wait'), call({ arguments: given })];
+		const says = `The model called weather with arguments that are not a JSON object: ${given}`;
+		const details = { charged: true, requestId: 'req_1', partialText: 'Wait' };
+		expectError(
+			refusalOf(() => answer(output)),
+			'InvalidResponseError',
+			says,
+			details,
+		);
 		const incomplete_details = { reason: 'max_output_tokens' };
 		const cut = refusalOf(() => answer(output, { status: 'incomplete', incomplete_details }));
-		expect(cut.details.advice).toContain('Raise that option');
+		expectError(cut, 'InvalidResponseError', says, { ...details, advice: /Raise that option/ });
 	});
 });
 
 test('pieces come in order, before, while and after they are waited for', async () => {
 	const pieces = new AsyncQueue<number>();
 	pieces.push(1);
+	setImmediate(() => pieces.push(2));
 	const taken: number[] = [];
-	const taking = (async () => {
-		for await (const piece of pieces) {
-			taken.push(piece);
-			if (piece === 2) pieces.push(3);
-		}
-	})();
-	await Promise.resolve();
-	pieces.push(2);
-	await new Promise((resolve) => setImmediate(resolve));
-	pieces.push(4);
-	pieces.end();
-	await taking;
+	for await (const piece of pieces) {
+		taken.push(piece);
+		if (piece === 2) pieces.push(3);
+		if (piece === 3) setImmediate(() => (pieces.push(4), pieces.end()));
+	}
 	expect(taken).toEqual([1, 2, 3, 4]);
 });

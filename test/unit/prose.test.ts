@@ -14,7 +14,6 @@ const SCRIPT = `import { a } from 'the module a';
  * Adds two numbers, see {@link sum}.
  * - The first one.
  * @param options.left the left number
- * @returns seconds of work
  * @throws {RangeError} the sum is too large
  */
 // One comment
@@ -39,11 +38,10 @@ test('a script is read as strings and comments, each tag without its name', () =
 		[3, 'comment', 'Adds two numbers, see ….'],
 		[4, 'comment', 'The first one.'],
 		[5, 'comment', 'the left number'],
-		[6, 'comment', 'seconds of work'],
-		[7, 'comment', 'the sum is too large'],
-		[9, 'comment', 'One comment on two lines.'],
-		[11, 'string', 'Two words'],
-		[12, 'string', '… and more'],
+		[6, 'comment', 'the sum is too large'],
+		[8, 'comment', 'One comment on two lines.'],
+		[10, 'string', 'Two words'],
+		[11, 'string', '… and more'],
 	]);
 });
 

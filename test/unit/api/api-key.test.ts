@@ -1,7 +1,6 @@
 import fc from '../../support/fast-check';
 import { keyRedactor, normalizeApiKey } from '../../../nodes/shared/api/credential/api-key';
-import { ValidationError } from '../../../nodes/shared/api/errors/errors';
-import { KEY, refusalOf, shown } from './arrange';
+import { expectError, KEY, refusalOf, shown } from './arrange';
 
 const K = 'sk-abc123';
 
@@ -14,13 +13,11 @@ test.each<[string, string[]]>([
 	for (const text of pasted) expect([text, normalizeApiKey(text)]).toEqual([text, K]);
 });
 
-const SIGNS = '!#$%&()*+,-./:;<=>?@[\\]^_{|}~';
-test.each([K, 'xbearer', 'bearer_abc', 'x'.repeat(4096), SIGNS])(
-	'a key stays as it is: %s',
-	(key) => {
+test('a key stays as it is', () => {
+	const SIGNS = '!#$%&()*+,-./:;<=>?@[\\]^_{|}~';
+	for (const key of [K, 'xbearer', 'bearer_abc', 'x'.repeat(4096), SIGNS])
 		expect(normalizeApiKey(key)).toBe(key);
-	},
-);
+});
 
 const BREAK = 'contains a line break or another control character';
 const [SPACE, QUOTE] = ['contains a space', 'contains a quote'];
@@ -46,9 +43,9 @@ test.each<[string, string[], string]>([
 	(_, refused, problem) => {
 		for (const pasted of refused) {
 			const error = refusalOf(() => normalizeApiKey(pasted));
-			expect(error).toBeInstanceOf(ValidationError);
-			expect(error).toMatchObject({ field: 'API Key', message: `API Key ${problem}` });
-			expect(error.details.advice).toContain('Copy the key again');
+			const advice = /Copy the key again/;
+			expectError(error, 'ValidationError', `API Key ${problem}`, { advice });
+			expect(error).toMatchObject({ field: 'API Key' });
 			for (const piece of pasted.match(/[\w-]{5,}/g) ?? []) {
 				if (/^(bearer|authorization)$/i.test(piece)) continue;
 				expect(shown(error)).not.toContain(piece);

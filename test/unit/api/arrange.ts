@@ -1,6 +1,7 @@
 import { ALL_OPTION_NAMES } from '../../support/option-names';
 import { keyRedactor } from '../../../nodes/shared/api/credential/api-key';
-import { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
+import type * as errors from '../../../nodes/shared/api/errors/errors';
+import { ModelAccessError, type ErrorDetails } from '../../../nodes/shared/api/errors/errors';
 import { RequestAborted } from '../../../nodes/shared/api/http/abort';
 import { request, type Client } from '../../../nodes/shared/api/http/request';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
@@ -48,9 +49,9 @@ export class ScriptedTransport implements Transport {
 		return next;
 	}
 
-	async open(): Promise<never> {
+	open: Transport['open'] = () => {
 		throw new Error('nothing here is streamed');
-	}
+	};
 }
 
 /** A reply; an object becomes JSON. */
@@ -169,4 +170,23 @@ export function refusalOf(work: () => unknown): ModelAccessError {
 /** Everything of an error that a user can come to see. */
 export function shown(error: ModelAccessError): string {
 	return [error.message, error.stack, JSON.stringify(error.details)].join('\n');
+}
+
+/**
+ * Expects an error of this class, with this message and these details at least. A text is the whole
+ * of what is said; a pattern is found in it.
+ */
+export function expectError(
+	error: unknown,
+	kind: keyof typeof errors | RegExp,
+	message: string | RegExp,
+	{
+		advice = /./,
+		...details
+	}: Omit<Partial<ErrorDetails>, 'advice'> & { advice?: string | RegExp } = {},
+) {
+	const [name, says, toDo] = [kind, message, advice].map((said) =>
+		typeof said === 'string' ? said : (expect.stringMatching(said) as string),
+	);
+	expect(error).toMatchObject({ name, message: says, details: { ...details, advice: toDo } });
 }

@@ -1,7 +1,7 @@
 import fc from '../../support/fast-check';
 import { normalizeBaseUrl } from '../../../nodes/shared/api/credential/base-url';
 import { ValidationError } from '../../../nodes/shared/api/errors/errors';
-import { refusalOf } from './arrange';
+import { expectError, refusalOf } from './arrange';
 
 const HOST = 'https://api.example.com';
 const V1 = `${HOST}/v1`;
@@ -12,20 +12,17 @@ const LONGEST = `${HOST}/`.padEnd(2048, 'a');
 
 test.each<[string, typed: string[], base: string]>([
 	['white space around, or none', [` ${V1} \t`, `${V1}\r\n`, V1], V1],
-	['slashes at the end', [`${V1}/`, `${V1}///`], V1],
-	['doubled slashes', [`${HOST}//v1`], V1],
+	['slashes at the end or doubled', [`${V1}/`, `${V1}///`, `${HOST}//v1`], V1],
 	['no /v1', [HOST, `${HOST}/`], V1],
 	['a doubled or trebled /v1', [`${V1}/v1`, `${V1}/v1//v1/`], V1],
 	['no scheme, or two', ['api.example.com/v1', 'api.example.com', `https://${V1}`], V1],
-	['upper case', ['HTTPS://API.Example.COM/V1'], V1],
-	['the scheme’s own port', ['https://api.example.com:443/v1'], V1],
+	['upper case, the scheme’s own port', ['HTTPS://API.Example.COM/V1', `${HOST}:443/v1`], V1],
 	['a port', ['api.example.com:8443', `${HOST}:8443/v1`], `${HOST}:8443/v1`],
 	['localhost', ['localhost:3000/v1', 'LOCALHOST:3000'], 'https://localhost:3000/v1'],
 	['a prefix', [`${AI}/gateway/v1`], `${AI}/gateway/v1`],
 	['a prefix without /v1 or with two', [AI, `${AI}/v1/v1`], `${AI}/v1`],
 	['a prefix in mixed case', ['https://x.example/Ai/v1'], 'https://x.example/Ai/v1'],
-	['a prefix that looks like v1', [`${HOST}/v10`], `${HOST}/v10/v1`],
-	['digits in the path', [`${HOST}/v1x/xv1`], `${HOST}/v1x/xv1/v1`],
+	['a path that looks like v1', [`${HOST}/v10/v1x/xv1`], `${HOST}/v10/v1x/xv1/v1`],
 	['an endpoint', [`${V1}/models`, `${V1}/responses/`, `${V1}/embeddings`], V1],
 	['an endpoint of several words', [`${V1}/images/tasks/t1`, `${V1}/chat/completions`], V1],
 	['an endpoint without /v1', [`${HOST}/models`, `${HOST}/Models`, `${HOST}/messages`], V1],
@@ -98,9 +95,8 @@ describe('the base URL is strict in what could send the key to the wrong place',
 	])('%s', (_, typed, problem, advice) => {
 		for (const text of typed) {
 			const error = refusalOf(() => normalizeBaseUrl(text));
-			expect(error).toBeInstanceOf(ValidationError);
-			expect([text, error.message]).toEqual([text, `Base URL ${problem}`]);
-			expect(error).toMatchObject({ field: 'Base URL', details: { advice, retryable: false } });
+			expectError(error, 'ValidationError', `Base URL ${problem}`, { advice, retryable: false });
+			expect([text, error]).toMatchObject([text, { field: 'Base URL' }]);
 		}
 	});
 });
@@ -108,9 +104,8 @@ describe('the base URL is strict in what could send the key to the wrong place',
 const allowed = (text: string) => normalizeBaseUrl(text, { allowPrivateHttp: true });
 
 test.each([
-	['10/8', '10.0.0.0 10.1.2.3 10.255.255.255'],
+	['10/8, 192.168/16', '10.0.0.0 10.1.2.3 10.255.255.255 192.168.0.0 192.168.1.10 192.168.255.255'],
 	['172.16/12', '172.16.0.0 172.20.1.2 172.31.255.255'],
-	['192.168/16', '192.168.0.0 192.168.1.10 192.168.255.255'],
 	['100.64/10', '100.64.0.0 100.100.1.1 100.127.255.255'],
 	['fc00::/7', '[fc00::] [fc00::1] [fd12:3456:789a::1] [fd00:0:0:0:0:0:0:1]=[fd00::1]'],
 	['fc00::/7 in capitals', '[FDFF:ffff::ffff]=[fdff:ffff::ffff]'],
@@ -121,8 +116,7 @@ test.each([
 	['full-width digits', '１０.０.０.１=10.0.0.1'],
 	['a name of one label', 'gateway GATEWAY=gateway my-gateway_1 gateway. n8n'],
 	['*.internal', 'host.docker.internal host.docker.internal. gw.internal GW.Internal=gw.internal'],
-	['*.local', 'nas.local gw.nas.local nas.local.'],
-	['*.lan', 'gw.lan gw.lan.'],
+	['*.local, *.lan', 'nas.local gw.nas.local nas.local. gw.lan gw.lan.'],
 	['*.home.arpa', 'gw.home.arpa a.b.home.arpa.'],
 ])('with the switch, http is accepted for a host of a private network: %s', (_, hosts) => {
 	for (const pair of hosts.split(' ')) {
@@ -137,8 +131,7 @@ const BAD = /^Base URL is not a valid address$/;
 const EITHER = /^Base URL (uses http|is not a valid)/;
 
 test.each<[string, hosts: string, problem: RegExp]>([
-	['beside 10/8', '9.255.255.255 11.0.0.0', HTTP],
-	['beside 172.16/12', '172.15.255.255 172.32.0.0', HTTP],
+	['beside 10/8 and 172.16/12', '9.255.255.255 11.0.0.0 172.15.255.255 172.32.0.0', HTTP],
 	['beside 192.168/16', '192.167.255.255 192.169.0.0 191.168.0.0 193.168.0.0', HTTP],
 	['beside 100.64/10', '100.63.255.255 100.128.0.0 99.64.0.0 101.64.0.0', HTTP],
 	['public addresses', '8.8.8.8 203.0.113.7 0.0.0.0 255.255.255.255 224.0.0.1', HTTP],
@@ -167,14 +160,12 @@ test.each<[string, hosts: string, problem: RegExp]>([
 });
 
 test('https, loopback and everything else are with the switch as without it', () => {
-	const LOOPBACK = 'http://localhost:1 http://127.0.0.1 http://[::1]';
-	for (const text of `https://api.example.com ${LOOPBACK} gw.lan https://10.0.0.1`.split(' '))
+	const loopback = 'http://localhost:1 http://127.0.0.1 http://[::1]';
+	for (const text of `https://api.example.com ${loopback} gw.lan https://10.0.0.1`.split(' '))
 		expect(allowed(text)).toBe(normalizeBaseUrl(text));
 	const bad = 'https://10.1 http://me@gateway http://gateway?key=1 ftp://gateway gateway:8080';
-	for (const text of bad.split(' ')) {
-		const { message } = refusalOf(() => normalizeBaseUrl(text));
-		expect(refusalOf(() => allowed(text)).message).toBe(message);
-	}
+	for (const text of bad.split(' '))
+		expect(() => allowed(text)).toThrow(refusalOf(() => normalizeBaseUrl(text)).message);
 });
 
 test('whatever is typed is refused, or becomes https (http on this machine) with one /v1', () => {

@@ -1,8 +1,8 @@
-import { CanceledError } from '../../../nodes/shared/api/errors/errors';
+import type { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
 import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
-import { aborted, arrange, fail, failureOf, fault, reply, sending, START } from './arrange';
-import type { Exchange } from './arrange';
+import { aborted, arrange, expectError, fail, failureOf, fault, reply } from './arrange';
+import { sending, START, type Arrangement, type Exchange } from './arrange';
 
 const NOTHING_MORE = 'Nothing more was sent. An accepted task goes on at the gateway.';
 const CANCELED = 'The execution was canceled';
@@ -10,14 +10,12 @@ const AFTER_SENDING = 'The execution was canceled after a request had been sent'
 const CHARGED = /^The request may have been executed and charged\..* $/;
 
 /** What a user is told of a cancel; what may cost money is said before the rest. */
-function expectCancel(error: unknown, message: string, doubt = /^$/) {
-	expect(error).toBeInstanceOf(CanceledError);
-	const { message: told, details } = error as CanceledError;
-	expect(told).toBe(message);
-	expect(details.advice).toContain(NOTHING_MORE);
-	expect(details.advice.replace(NOTHING_MORE, '')).toMatch(doubt);
-	expect(details.retryable).toBe(false);
-	expect(details.maybeExecuted).toBe(message === AFTER_SENDING ? true : undefined);
+function expectCancel(error: ModelAccessError, message: string, doubt = /^$/) {
+	expectError(error, 'CanceledError', message, { retryable: false });
+	const { advice, maybeExecuted } = error.details;
+	expect(advice).toContain(NOTHING_MORE);
+	expect(advice.replace(NOTHING_MORE, '')).toMatch(doubt);
+	expect(maybeExecuted).toBe(message === AFTER_SENDING ? true : undefined);
 }
 
 /** A client that is canceled while its first request is under way. */
@@ -68,19 +66,13 @@ test('an answer that arrives all the same is not thrown away', async () => {
 	await expect(work).resolves.toMatchObject({ json: { task_id: 't' } });
 });
 
-test('a cancel of what is under way alone, as of a stream, ends the request too', async () => {
-	const stop = new AbortController();
-	stop.abort();
-	const { error } = await fail([fault('lost')], sending('read'), { cancel: stop.signal });
-	expect(error).toBeInstanceOf(CanceledError);
-});
-
-test('a transport that reports a cancel is believed, whatever the signal says', async () => {
-	for (const more of [{}, { signal: undefined }]) {
-		const { error, sent } = await fail([aborted()], sending('read'), more);
-		expect(error).toBeInstanceOf(CanceledError);
-		expect(sent).toHaveLength(1);
-	}
+test.each<[string, Exchange, Arrangement]>([
+	['of what is under way alone, as of a stream', fault('lost'), { cancel: AbortSignal.abort() }],
+	['that a transport reports', aborted(), {}],
+	['that a transport reports without any signal', aborted(), { signal: undefined }],
+])('a cancel %s ends the request too', async (_, exchange, more) => {
+	const { error } = await fail([exchange], sending('read'), more);
+	expectError(error, 'CanceledError', /./);
 });
 
 test('a wait that fails by itself is no cancel', async () => {

@@ -1,22 +1,13 @@
 import { fromResponse } from '../../../nodes/LmChatModelAccess/from-response';
-import { InvalidResponseError, StreamError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/client';
 import { getAnswerHints } from '../../../nodes/shared/api/responses/answer-hints';
 import type { CreatedResponse } from '../../../nodes/shared/api/responses/created-response';
 import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { simplifyResponse } from '../../../nodes/shared/api/responses/response-output';
-import { fail, reply, succeed } from './arrange';
+import { expectError, fail, reply, succeed } from './arrange';
 import recorded from './recorded-answers.json';
-import {
-	added,
-	BODY,
-	bytes,
-	completed,
-	delta,
-	event,
-	message,
-	streaming,
-} from './recorded-streams';
+import { added, BODY, bytes, completed, delta, event, message } from './recorded-streams';
+import { streaming } from './recorded-streams';
 
 const creating = async (client: Client) => await createResponse(client, BODY);
 
@@ -93,21 +84,16 @@ test.each<[string, unknown]>([
 	}
 });
 
-test('an answer without a status may be incomplete, or failed', async () => {
+test('an answer without a status may be incomplete', async () => {
 	const [cut] = await answers({ ...OK, status: undefined, ...CUT_OFF });
 	expect(cut!.response.status).toBe('incomplete');
-	const broken = { ...OK, status: undefined, error: { code: 'C', message: 'Broke' } };
-	const { error } = await fail([reply(200, broken)], creating);
-	expect(error.message).toBe('The model’s response failed (C): Broke');
 });
 
 const UNFINISHED = { status: 'incomplete', text: 'word0 word1 word2 word3 word4', ...CUT_OFF };
+const tool_calls = [{ name: 'look', arguments: { ok: true } }];
 test.each([
 	['openai by subscription, plain: unfinished', UNFINISHED],
-	[
-		'chat-only, streamed: function call',
-		{ tool_calls: [{ name: 'look', arguments: { ok: true } }] },
-	],
+	['chat-only, streamed: function call', { tool_calls }],
 ] as const)('a plain request that is answered by a recorded stream gets it: %s', async (...row) => {
 	const [name, expected] = row;
 	const answer = reply(200, recorded[name], { 'x-request-id': 'req_1' });
@@ -119,10 +105,9 @@ test.each([
 test('a plain request that is answered by a stream which is cut gets what is here', async () => {
 	const body = recorded['openai by subscription, plain: cut after the first word'];
 	const { error } = await fail([reply(200, body, { 'x-request-id': 'req_1' })], creating);
-	expect(error).toBeInstanceOf(StreamError);
-	expect(error.message).toBe('The answer ended before it was complete');
 	const partial = { partialText: 'word0 ', partialOutput: [{ type: 'reasoning' }] };
-	expect(error.details).toMatchObject({ requestId: 'req_1', ...partial, maybeExecuted: true });
+	const details = { requestId: 'req_1', ...partial, maybeExecuted: true };
+	expectError(error, 'StreamError', 'The answer ended before it was complete', details);
 });
 
 const A1 = { a: 1 };
@@ -152,14 +137,12 @@ const claudeStream = (stop_reason: string, ...blocks: object[]) =>
 		{ type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 4 } },
 		{ type: 'message_stop' },
 	);
-const block = (index: number, content_block: object) => ({
-	type: 'content_block_start',
-	...{ index, content_block },
-});
-const blockDelta = (index: number, given: object) => ({
-	type: 'content_block_delta',
-	...{ index, delta: given },
-});
+const block = (index: number, content_block: object) => {
+	return { type: 'content_block_start', index, content_block };
+};
+const blockDelta = (index: number, given: object) => {
+	return { type: 'content_block_delta', index, delta: given };
+};
 const claudeCall = ['{"a"', ':1}'].map((partial_json) =>
 	blockDelta(0, { type: 'input_json_delta', partial_json }),
 );
@@ -207,7 +190,6 @@ test.each<[string, unknown[], unknown]>([
 
 test('the arguments of a call as recorded: an empty object, then the arguments', async () => {
 	const [answer] = await answers(recorded['claude, plain: function call']);
-	const tool_calls = [{ name: 'look', arguments: { ok: true } }];
 	expect(simplifyResponse(answer!, BODY)).toMatchObject({ tool_calls });
 });
 
@@ -243,10 +225,9 @@ describe('An answer in the form of another interface', () => {
 			...['H', 'i'].map((text) => blockDelta(1, { type: 'text_delta', text })),
 		);
 	const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 4 };
-	const gemini = (finishReason: string | undefined, ...parts: object[]) => ({
-		...candidate(parts, { finishReason }),
-		usageMetadata,
-	});
+	const gemini = (finishReason: string | undefined, ...parts: object[]) => {
+		return { ...candidate(parts, { finishReason }), usageMetadata };
+	};
 	const [hm, hi] = [{ text: 'Hm', thought: true }, { text: 'Hi' }];
 	const geminiEvents = data(gemini(undefined, { text: 'H' }), gemini('STOP', { text: 'i' }, hm));
 	const WHOLE = { text: 'Hi', status: 'completed', reasoning: ['Hm'] };
@@ -297,11 +278,8 @@ describe('An answer in the form of another interface', () => {
 		await run();
 		expect(seen.pieces).toEqual(['H', 'i']);
 		const error = await streaming([bytes(CHUNKS)]).failure();
-		expect(error).toBeInstanceOf(StreamError);
-		expect(error.details).toMatchObject({ partialText: 'Hi', maybeExecuted: true });
-	});
-
-	test('that is streamed without saying what it is, is read too', async () => {
+		expectError(error, 'StreamError', /./, { partialText: 'Hi', maybeExecuted: true });
+		// A chunk need not say what it is.
 		const choices = [{ delta: { content: 'Hi' }, finish_reason: 'stop' }];
 		for (const answer of await answers(data({ choices })))
 			expect(simplifyResponse(answer, BODY)).toMatchObject({ text: 'Hi', usage: null });
@@ -335,33 +313,27 @@ test.each<[string, object, string[]]>([
 	if (keys[0] === 'empty answer') expect(hints[0]!.message).toMatch(EMPTY);
 });
 
-test.each<[string, string]>([
-	['a text', 'event: error\ndata: It died\n\n'],
-	['success: false', data({ success: false, message: 'It died' })],
-	['a detail', data({ detail: 'It died' })],
-])(
-	'An error in place of an answer is told by %s in a stream, after a text: in doubt, and with the text',
-	async (_what, end) => {
-		const error = await streaming([bytes(delta('Hi') + end)]).failure();
-		expect(error.message).toBe('The model’s response failed: It died');
-		expect(error.details).toMatchObject({ charged: true, partialText: 'Hi', retryable: false });
-	},
-);
-
 const DIED = { message: 'It died' };
 const choice = { message: { content: 'Hi' }, finish_reason: 'error', error: DIED };
+const streamed = (end: string) => streaming([bytes(delta('Hi') + end)]).failure;
+const plain = (body: object) => async () => (await fail([reply(200, body)], creating)).error;
 
-test.each<[string, object]>([
-	['of a status in capitals', { ...OK, status: 'FAILED', error: DIED }],
-	['of a choice', { choices: [choice] }],
-])('An error in place of an answer is told %s, with the text', async (_what, body) => {
-	const { error } = await fail([reply(200, body)], creating);
-	expect(error).toBeInstanceOf(InvalidResponseError);
-	expect(error.message).toMatch(/^The model’s response failed.*: It died$/);
-	expect(error.details).toMatchObject({ charged: true, partialText: 'Hi' });
+test.each([
+	['by a text in a stream', streamed('event: error\ndata: It died\n\n')],
+	['by success: false in a stream', streamed(data({ success: false, message: 'It died' }))],
+	['by a detail in a stream', streamed(data({ detail: 'It died' }))],
+	['of a status in capitals', plain({ ...OK, status: 'FAILED', error: DIED })],
+	['without a status', plain({ ...OK, status: undefined, error: DIED })],
+	['of a choice', plain({ choices: [choice] })],
+])('An error in place of an answer is told with the text, %s', async (what, failure) => {
+	const kind = what.endsWith('stream') ? 'StreamError' : 'InvalidResponseError';
+	const details = { charged: true, partialText: 'Hi', retryable: false };
+	expectError(await failure(), kind, /^The model’s response failed.*: It died$/, details);
 });
 
 test('a text that is no JSON stays in the error: a model may have written it', async () => {
 	const { error } = await fail([reply(200, 'Hello to you')], creating);
-	expect(error.details).toMatchObject({ maybeExecuted: true, partialText: 'Hello to you' });
+	const details = { maybeExecuted: true, retryable: false, partialText: 'Hello to you' };
+	const advice = /^The request may have been executed and charged/;
+	expectError(error, 'InvalidResponseError', /: Hello to you$/, { ...details, advice });
 });

@@ -1,9 +1,8 @@
 import { PNG } from 'pngjs';
-import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { editForm, imageAddresses } from '../../../nodes/shared/api/images/image-edit';
 import { checkImageRequest } from '../../../nodes/shared/api/images/image-request';
 import { hasAlpha, PNG_ALPHA_BYTES } from '../../../nodes/shared/api/images/png-alpha';
-import { refusalOf } from './arrange';
+import { expectError, refusalOf } from './arrange';
 
 const OK = { model: 'image-1', prompt: 'a red fox' };
 
@@ -35,9 +34,8 @@ test.each<[string, string, unknown[], field: string, problem: string, advice: st
 	const [, name, values, field, problem, advice] = row;
 	for (const value of values) {
 		const error = refusalOf(() => checkImageRequest({ ...OK, [name]: value }));
-		expect(error).toBeInstanceOf(ValidationError);
-		expect([value, error]).toMatchObject([value, { field, details: { retryable: false } }]);
-		expect(error.message).toContain(`${field} ${problem}`);
+		expectError(error, 'ValidationError', new RegExp(`^${field} ${problem}`), { retryable: false });
+		expect([value, error]).toMatchObject([value, { field }]);
 		expect(error.details.advice).toContain(advice);
 	}
 });
@@ -45,9 +43,7 @@ test.each<[string, string, unknown[], field: string, problem: string, advice: st
 test.each([
 	['1024 x 1536', '1024x1536'],
 	['1024×1536', '1024x1536'],
-	['1024 × 1536', '1024x1536'],
-	['1024X1536', '1024x1536'],
-	[' 1024x1536\n', '1024x1536'],
+	[' 1024X1536\n', '1024x1536'],
 	['Auto', 'auto'],
 ])('the size %j is sent as %s, and nothing else changes', (size, sent) => {
 	const request = { ...OK, seed: 7 };
@@ -65,12 +61,12 @@ async function partsOf(form: FormData): Promise<unknown[]> {
 	);
 }
 
-test('the form of an edit has one image as image', async () => {
-	expect(await partsOf(editForm(OK, [upload('a.png')]))).toEqual([
-		['model', 'image-1'],
-		['prompt', OK.prompt],
-		['image', 'a.png', 'image/png', 'a.png'],
-	]);
+test('the form of an edit has fields as text, objects as JSON, and one image as image', async () => {
+	const more = { n: 2, hd: false, style: { a: [1] }, tags: ['x'], gone: undefined, none: null };
+	const texts = { ...OK, n: '2', hd: 'false', style: '{"a":[1]}', tags: '["x"]' };
+	const image = ['image', 'a.png', 'image/png', 'a.png'];
+	const parts = await partsOf(editForm({ ...OK, ...more }, [upload('a.png')]));
+	expect(parts).toEqual([...Object.entries(texts), image]);
 });
 
 test('the form of an edit has several images as image[], in order, and the mask behind them', async () => {
@@ -81,13 +77,6 @@ test('the form of an edit has several images as image[], in order, and the mask 
 		['image[]', 'a.png', 'image/png', 'a.png'],
 		['mask', 'm.png', 'image/png', 'm.png'],
 	]);
-});
-
-test('the form of an edit has other fields as text, objects as JSON, and nothing for what is not set', async () => {
-	const more = { n: 2, hd: false, style: { a: [1] }, tags: ['x'], gone: undefined, none: null };
-	const parts = await partsOf(editForm({ ...OK, ...more }, [upload('a.png')]));
-	const texts = { n: '2', hd: 'false', style: '{"a":[1]}', tags: '["x"]' };
-	expect(parts.slice(2, -1)).toEqual(Object.entries(texts));
 });
 
 describe('images by address', () => {
@@ -115,9 +104,8 @@ describe('images by address', () => {
 	])('%s: refused', (_, values, problem) => {
 		for (const value of values) {
 			const error = refusalOf(() => imageAddresses(value, 'Image URLs'));
-			expect(error).toBeInstanceOf(ValidationError);
+			expectError(error, 'ValidationError', new RegExp(problem));
 			expect(error).toMatchObject({ field: 'Image URLs' });
-			expect(error.message).toContain(problem);
 		}
 	});
 });
@@ -127,8 +115,7 @@ describe('a PNG can be transparent', () => {
 		PNG.sync.write(new PNG({ width: 2, height: 2 }), { colorType, inputHasAlpha: true });
 
 	test('by its color type', () => {
-		const transparent = ([0, 2, 4, 6] as const).filter((colorType) => hasAlpha(png(colorType)));
-		expect(transparent).toEqual([4, 6]);
+		expect(([0, 2, 4, 6] as const).filter((colorType) => hasAlpha(png(colorType)))).toEqual([4, 6]);
 	});
 
 	/** A PNG with one more chunk behind its header. */
@@ -141,15 +128,11 @@ describe('a PNG can be transparent', () => {
 
 	test('by a tRNS chunk, also behind other chunks, and within a larger buffer', () => {
 		const file = withChunk('tRNS', 6);
-		const files = [file, withChunk('pHYs', 9), withChunk('tEXt', 500, file)];
-		expect(files.map(hasAlpha)).toEqual([true, false, true]);
-		expect(hasAlpha(Buffer.concat([Buffer.alloc(100, 1), file]).subarray(100))).toBe(true);
-	});
-
-	test('not by the letters tRNS within another chunk', () => {
-		const file = withChunk('tEXt', 40);
-		file.write('tRNS', 50, 'latin1');
-		expect(hasAlpha(file)).toBe(false);
+		const letters = withChunk('tEXt', 40);
+		letters.write('tRNS', 50, 'latin1');
+		const within = Buffer.concat([Buffer.alloc(100, 1), file]).subarray(100);
+		const files = [file, withChunk('tEXt', 500, file), within, withChunk('pHYs', 9), letters];
+		expect(files.map(hasAlpha)).toEqual([true, true, true, false, false]);
 	});
 
 	test('not where the file ends too early, or lies about its length', () => {

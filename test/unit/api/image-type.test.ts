@@ -2,7 +2,7 @@ import { PNG } from 'pngjs';
 import { IMAGE_TYPE_BYTES, imageType } from '../../../nodes/shared/api/images/image-type';
 
 /** Bytes of a text in which each character stands for one byte, with something behind them. */
-const file = (start: string, size = 64) => Buffer.from(start.padEnd(size, '\x01'), 'latin1');
+const file = (start: string) => Buffer.from(start.padEnd(64, '\x01'), 'latin1');
 
 test.each([
 	['image/png', 'png', ['\x89PNG\r\n\x1a\n']],
@@ -21,9 +21,8 @@ test.each([
 });
 
 test('an image is known by its first bytes: a real PNG', () => {
-	const png = PNG.sync.write(new PNG({ width: 3, height: 2 }));
+	const png = PNG.sync.write(new PNG({ width: 3, height: 2 })).subarray(0, IMAGE_TYPE_BYTES);
 	expect(imageType(png)).toEqual({ mimeType: 'image/png', extension: 'png' });
-	expect(imageType(png.subarray(0, IMAGE_TYPE_BYTES))).toEqual(imageType(png));
 });
 
 test.each([
@@ -37,10 +36,7 @@ test.each([
 	['sound', 'RIFF\x24\n\x02\0WAVEfmt '],
 	['a film', '\0\0\0\x20ftypisom'],
 	['text', 'GIF is a file format'],
+	['a signature further back', `${' '.repeat(300)}GIF89a`.padEnd(400, '\x01')],
 ])('anything else is no image: %s', (_, start) => {
 	expect(imageType(Buffer.from(start, 'latin1'))).toBeUndefined();
-});
-
-test('anything else is no image: a signature further back', () => {
-	expect(imageType(file(`${' '.repeat(300)}GIF89a`, 400))).toBeUndefined();
 });

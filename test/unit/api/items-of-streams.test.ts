@@ -1,5 +1,6 @@
 import fc from '../../support/fast-check';
 import { BODY, bytes, completed, event, inChunks, outcome } from './recorded-streams';
+import type { Client } from '../../../nodes/shared/api/http/client';
 import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { reply, succeed } from './arrange';
 
@@ -56,25 +57,25 @@ function cut(whole: string, size: number): string[] {
 	return whole.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? [];
 }
 
-const TEXT_EVENTS: Record<string, [event: string, field: string]> = {
-	output_text: ['output_text', 'text'],
-	refusal: ['refusal', 'refusal'],
-	summary_text: ['reasoning_summary_text', 'text'],
+const TEXT_EVENTS: Record<string, [event: string, field: string, index?: string]> = {
+	output_text: ['output_text', 'text', 'content_index'],
+	refusal: ['refusal', 'refusal', 'content_index'],
+	summary_text: ['reasoning_summary_text', 'text', 'summary_index'],
+	call: ['function_call_arguments', 'arguments'],
 };
 
 const without = (fields: Fields, names: string[]) =>
 	Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 
-const isEmpty = (list: unknown) => Array.isArray(list) && list.length === 0;
+const EMPTY: Fields = { content: [], summary: [], arguments: '' };
 
 /** The item with less in it. */
 function lessened(given: Fields, how: Manner['ends'] | Manner['final']): Fields {
 	if (how === 'all') return given;
-	const less = without(given, ['content', 'summary', 'arguments']);
-	if (how === 'no content') return less;
-	const [reasoning, function_call] = [{ summary: [] }, { arguments: '' }];
-	const empty = { message: { content: [] }, reasoning, function_call };
-	return { ...less, ...empty[given.type as keyof typeof empty] };
+	if (how === 'no content') return without(given, Object.keys(EMPTY));
+	return Object.fromEntries(
+		Object.entries(given).map(([name, value]) => [name, EMPTY[name] ?? value]),
+	);
 }
 
 /** The events of one item. */
@@ -82,32 +83,24 @@ function eventsOf(given: Fields, index: number, how: Manner, size: number): stri
 	const numbers = { right: { output_index: index }, zero: { output_index: 0 }, none: {} };
 	const number = numbers[how.numbers];
 	let events = 0;
-	const nameNow = () => (how.ids === 'changing' ? `other_${index}_${events++}` : given.id);
-	const withId = (fields: Fields) => ('id' in given ? { ...fields, id: nameNow() } : fields);
-	const place = () => ({ ...number, ...('id' in given && { item_id: nameNow() }) });
+	const named = (name: string) =>
+		'id' in given && { [name]: how.ids === 'changing' ? `other_${index}_${events++}` : given.id };
 	const isCall = given.type === 'function_call';
-	const begun = {
-		...lessened(given, 'nothing'),
-		...(how.wholeInAdded && isCall && { arguments: given.arguments }),
-	};
-	const parts = (given.content ?? given.summary ?? []) as Fields[];
-	const ofCall = { name: 'function_call_arguments', field: 'arguments', at: {} };
-	const texts = isCall
-		? [{ ...ofCall, said: given.arguments as string }]
-		: parts.map((one, at) => {
-				const [name, field] = TEXT_EVENTS[one.type as string]!;
-				const indexName = one.type === 'summary_text' ? 'summary_index' : 'content_index';
-				return { name, field, said: one[field] as string, at: { [indexName]: at } };
-			});
+	const begun = lessened(given, isCall && how.wholeInAdded ? 'all' : 'nothing');
+	const texts = (given.content ?? given.summary ?? [{ ...given, type: 'call' }]) as Fields[];
 	return [
-		...(how.added ? [item('added', { ...number, item: withId(begun) })] : []),
-		...texts.flatMap(({ name, field, said, at }) => {
+		...(how.added ? [item('added', { ...number, item: { ...begun, ...named('id') } })] : []),
+		...texts.flatMap((one, at) => {
+			const [name, field, indexName] = TEXT_EVENTS[one.type as string]!;
+			const said = one[field] as string;
 			const of = (kind: string, more: object | false) =>
-				event(`response.${name}.${kind}`, { ...place(), ...at, ...more });
+				event(`response.${name}.${kind}`, {
+					...{ ...number, ...named('item_id'), ...(indexName && { [indexName]: at }), ...more },
+				});
 			const end = how.ends !== 'no content' && { [field]: how.ends === 'all' ? said : '' };
 			return [...cut(said, size).map((delta) => of('delta', { delta })), of('done', end)];
 		}),
-		item('done', { ...number, item: withId(lessened(given, how.ends)) }),
+		item('done', { ...number, item: { ...lessened(given, how.ends), ...named('id') } }),
 	];
 }
 
@@ -134,14 +127,12 @@ test('a stream comes to the same as the answer without streaming, however its it
 			fc.record({ size: fc.integer({ min: 1, max: 8 }), chunk: fc.integer({ min: 1, max: 400 }) }),
 			fc.array(fc.nat(), { minLength: 1, maxLength: 20 }),
 			async (given, how, { size, chunk }, picks) => {
-				const items = given.map((one, n): Fields => {
-					const isCall = one.type === 'function_call';
-					return {
-						...one,
-						...(how.ids !== 'none' && { id: `i_${n}` }),
-						...(isCall && { call_id: `c_${n}` }),
-					};
-				});
+				const items = given.map(
+					(one, n): Fields => ({
+						...{ ...one, ...(how.ids !== 'none' && { id: `i_${n}` }) },
+						...(one.type === 'function_call' && { call_id: `c_${n}` }),
+					}),
+				);
 				const lists = items.map((one, index) => eventsOf(one, index, how, size));
 				const output = {
 					nothing: [],
@@ -151,16 +142,13 @@ test('a stream comes to the same as the answer without streaming, however its it
 				}[how.final];
 				const stream = mix(lists, how, picks).join('') + completed({ output });
 				const streamed = await outcome([...inChunks(bytes(stream), chunk)]);
-				const plain = await succeed(
-					[reply(200, { id: 'r1', status: 'completed', output: items })],
-					async (client) => await createResponse(client, BODY),
-				);
+				const answer = reply(200, { id: 'r1', status: 'completed', output: items });
+				const create = async (client: Client) => await createResponse(client, BODY);
+				const plain = await succeed([answer], create);
 				const ids = how.ids === 'changing' ? ['id'] : [];
 				// No summary is as good as an empty one.
 				const kept = (all: unknown) =>
-					(all as Fields[]).map((one) =>
-						without(one, [...ids, ...(isEmpty(one.summary) ? ['summary'] : [])]),
-					);
+					(all as Fields[]).map((one) => ({ summary: [], ...without(one, ids) }));
 				expect(kept(streamed.json.output)).toEqual(kept(plain.value.json.output));
 			},
 		),

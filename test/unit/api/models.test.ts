@@ -2,7 +2,7 @@ import { request } from '../../../nodes/shared/api/http/request';
 import type { Client } from '../../../nodes/shared/api/http/client';
 import { adviseOnModel } from '../../../nodes/shared/api/models/advise-on-model';
 import { findModels, listModels } from '../../../nodes/shared/api/models/models';
-import { arrange, fault, reply, START, type Exchange } from './arrange';
+import { arrange, expectError, fail, fault, reply, START, succeed, type Exchange } from './arrange';
 
 const MODELS = [
 	{ id: 'zeta-2', object: 'model' },
@@ -11,26 +11,22 @@ const MODELS = [
 	{ id: 'zeta-2', object: 'model' },
 ];
 
-describe('the list of models', () => {
-	test('is asked for once, and comes as sent: its order, every entry, every field', async () => {
-		const list = reply(200, { object: 'list', data: MODELS, more: 1 });
-		const { client, sent, drive } = arrange([list]);
-		await expect(drive(listModels(client))).resolves.toEqual(MODELS);
-		expect(sent).toEqual([{ method: 'GET', path: '/models', timeoutMs: 60_000, at: START }]);
-	});
+test('the list of models comes as sent: its order, every entry, every field', async () => {
+	const list = reply(200, { object: 'list', data: MODELS, more: 1 });
+	const { value, sent } = await succeed([list], listModels);
+	expect(value).toEqual(MODELS);
+	expect(sent).toEqual([{ method: 'GET', path: '/models', timeoutMs: 60_000, at: START }]);
+});
 
-	test('may be empty, and is asked for again after a lost connection: it costs nothing', async () => {
-		const { client, sent, drive } = arrange([reply(504), reply(200, { data: [] })]);
-		await expect(drive(listModels(client))).resolves.toEqual([]);
-		expect(sent).toHaveLength(2);
-	});
+test('the list of models may be empty, and is asked for again: it costs nothing', async () => {
+	const { value, sent } = await succeed([reply(504), reply(200, { data: [] })], listModels);
+	expect([value, sent.length]).toEqual([[], 2]);
+});
 
-	test('that is none names the field which is missing', async () => {
-		const { client, failure } = arrange([reply(200, { models: [] })]);
-		const { message, details } = await failure(listModels(client));
-		expect([details.retryable, details.maybeExecuted]).toEqual([true, undefined]);
-		expect(message).toMatch(/^The gateway’s model list .*: field "data": missing$/);
-	});
+test('a list of models that is none names the field which is missing', async () => {
+	const { message, details } = (await fail([reply(200, { models: [] })], listModels)).error;
+	expect([details.retryable, details.maybeExecuted]).toEqual([true, undefined]);
+	expect(message).toMatch(/^The gateway’s model list .*: field "data": missing$/);
 });
 
 test.each([
@@ -71,11 +67,10 @@ test('a model that the list lacks is told with the nearest ones', async () => {
 	const error = await asked();
 	const requests = sent.map(({ method, path }) => `${method} ${path}`);
 	expect(requests).toEqual(['POST /responses', 'GET /models']);
-	expect(error.details.advice).toBe(
-		'The key’s list has no model "gpt-5": it has 5 models, such as "gpt-5.4", "gpt-5-mini", "gpt-4". Select one from the list.',
-	);
-	expect(error.details).toMatchObject({ httpStatus: 404, code: 'model_not_found' });
-	expect(error.message).toContain('(HTTP 404, model_not_found): The model `gpt-5` does not exist');
+	const advice =
+		'The key’s list has no model "gpt-5": it has 5 models, such as "gpt-5.4", "gpt-5-mini", "gpt-4". Select one from the list.';
+	const says = /\(HTTP 404, model_not_found\): The model `gpt-5` does not exist/;
+	expectError(error, 'ApiError', says, { httpStatus: 404, code: 'model_not_found', advice });
 });
 
 const LACKS = 'The key’s list has no model "gpt-5": it';
@@ -104,10 +99,9 @@ test.each<[string, Exchange]>([
 	['is no list', reply(200, 'hello')],
 ])('a look at the list that %s changes nothing, and is not repeated', async (_, exchange) => {
 	const { asked, sent } = arranged([UNKNOWN, exchange, UNKNOWN]);
-	const error = await asked();
-	expect(error.details.httpStatus).toBe(404);
-	expect(error.details.advice).toMatch(/^No account of the key’s group has this model/);
-	await asked();
+	const advice = /^No account of the key’s group has this model/;
+	for (let n = 0; n < 2; n++)
+		expectError(await asked(), 'ApiError', /./, { httpStatus: 404, advice });
 	expect(sent.filter(({ path }) => path === '/models')).toHaveLength(1);
 });
 
@@ -123,26 +117,23 @@ test.each<[string, Exchange]>([
 	expect(sent).toHaveLength(1);
 });
 
-test('it is asked on a 404 without a reason, which may be the address or the model', async () => {
-	const { asked } = arranged([reply(404, { error: { message: 'because' } }), LIST('gpt-5')]);
-	expect((await asked()).details.advice).toBe(
-		`${HAS} and the Base URL is right. The gateway may not offer the model for this: use another one.`,
+test('it is asked on a 404 without a reason, also for an upload, whose tasks may be off', async () => {
+	const script = [reply(404, { error: { message: 'because' } }), LIST('gpt-5')];
+	const RIGHT = `${HAS} and the Base URL is right.`;
+	expect((await arranged(script).asked()).details.advice).toBe(
+		`${RIGHT} The gateway may not offer the model for this: use another one.`,
 	);
-});
-
-test('the model of an upload is known too, and tasks that are off stay a reason', async () => {
 	const form = new FormData();
 	form.set('model', 'gpt-5');
-	const { edited } = arranged([reply(404, { error: { message: 'because' } }), LIST('gpt-5')]);
-	expect((await edited(form)).details.advice).toBe(
-		`${HAS} and the Base URL is right. For images, the gateway’s asynchronous tasks may be turned off.`,
+	expect((await arranged(script).edited(form)).details.advice).toBe(
+		`${RIGHT} For images, the gateway’s asynchronous tasks may be turned off.`,
 	);
 });
 
 test('without a model in the request, and for a look, the list is not asked', async () => {
-	for (const model of ['', 5, undefined]) {
+	for (const model of ['', 5, null]) {
 		const { asked, sent } = arranged([UNKNOWN]);
-		await asked(model === undefined ? null : model);
+		await asked(model);
 		expect(sent).toHaveLength(1);
 	}
 	const { looked, sent } = arranged([UNKNOWN]);

@@ -1,6 +1,6 @@
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
-import { arrange, fail, quotedError, reply, sending } from './arrange';
+import { arrange, expectError, fail, quotedError, reply, sending, succeed } from './arrange';
 
 const said = { code: 'INVALID_API_KEY', message: 'Invalid API key' };
 const INVALID = reply(401, said, { 'x-request-id': 'req_1' });
@@ -17,12 +17,11 @@ test('after a 401 nothing of the run carries the key, and all fails with the sam
 		expect(next.constructor).toBe(first.constructor);
 	}
 	const poll = await failure(pollImageTask(client, 'task_7'));
-	expect(poll.details).toMatchObject({ httpStatus: 401, taskId: 'task_7' });
-	expect(poll.details.advice).toMatch(/The image task was accepted/);
+	const says =
+		'The gateway did not accept the API key (HTTP 401, INVALID_API_KEY): Invalid API key';
+	const advice = /The image task was accepted/;
+	expectError(poll, 'ApiError', says, { httpStatus: 401, taskId: 'task_7', advice });
 	expect(sent).toHaveLength(1);
-	expect(first.message).toBe(
-		'The gateway did not accept the API key (HTTP 401, INVALID_API_KEY): Invalid API key',
-	);
 });
 
 test.each([
@@ -49,11 +48,8 @@ test.each([400, 403, 404, 429])('HTTP %i ends nothing but its own request', asyn
 });
 
 test('another run has another key', async () => {
-	const first = arrange([INVALID], { run: {} });
-	await first.failure(send(first.client));
-	const second = arrange([reply(200, {})], { run: {} });
-	await second.drive(send(second.client));
-	expect(second.sent).toHaveLength(1);
+	await fail([INVALID], send, { run: {} });
+	await expect(succeed([reply(200, {})], send, { run: {} })).resolves.toBeDefined();
 });
 
 /** A refusal in LiteLLM's words, whose provider gave no JSON. */
@@ -73,10 +69,10 @@ test.each([
 	refusal(`${OPENAI} The api_key client option must be set`),
 ])('a key that the provider refuses is another one: %j', async (body) => {
 	const { error, sent } = await fail(reply(401, body), send);
-	expect(error.message).toMatch(/^The model’s provider did not accept the gateway’s own API key/);
-	expect(error.details.advice).toBe(
-		'The API key of the credential is fine: the model’s provider refused the gateway’s own key. Tell the gateway’s operator.',
-	);
+	const advice =
+		'The API key of the credential is fine: the model’s provider refused the gateway’s own key. Tell the gateway’s operator.';
+	const says = /^The model’s provider did not accept the gateway’s own API key/;
+	expectError(error, 'ApiError', says, { advice });
 	expect(sent).toHaveLength(1);
 });
 

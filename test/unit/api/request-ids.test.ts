@@ -1,3 +1,4 @@
+import type { Client } from '../../../nodes/shared/api/http/client';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { getReplyIds } from '../../../nodes/shared/api/errors/reply-ids';
 import { submitImageTask } from '../../../nodes/shared/api/images/submit-task';
@@ -10,13 +11,13 @@ function counting() {
 	return { newRequestId: () => `own-${++made}` };
 }
 
-const asIs = (text: string) => text;
 const UUID = '18bd731a-a7bc-4307-9d84-9fa2f2eb0bef';
 
 test.each<[string, Record<string, string | string[]>, string]>([
 	['the gateway’s', { 'x-request-id': 'gw' }, 'gw'],
 	['the first of two', { 'x-request-id': `${UUID}, req_c5f0f54709d2` }, UUID],
 	['the first of two headers', { 'x-request-id': ['a', 'b'] }, 'a'],
+	['a part, if it is long', { 'x-request-id': 'r'.repeat(500) }, `${'r'.repeat(200)}…`],
 	['another gateway’s: request-id', { 'request-id': 'r' }, 'r'],
 	['LiteLLM’s', { 'x-litellm-call-id': 'l' }, 'l'],
 	['One API’s', { 'x-oneapi-request-id': 'o' }, 'o'],
@@ -24,7 +25,7 @@ test.each<[string, Record<string, string | string[]>, string]>([
 	['our own where an empty one came', { 'x-request-id': ' , ' }, 'own-1'],
 	['our own where none came', {}, 'own-1'],
 ])('a request is named by %s', (_, headers, requestId) => {
-	expect(getReplyIds(asIs, { headers, sentId: 'own-1' })).toEqual({ requestId });
+	expect(getReplyIds((text) => text, { headers, sentId: 'own-1' })).toEqual({ requestId });
 });
 
 test('an ID is shown without the key, beside the one under which a console lists the request', () => {
@@ -80,9 +81,7 @@ test.each<[string, RequestKind, Exchange]>([
 test('an accepted task has the IDs of its submit', async () => {
 	const headers = { 'x-client-request-id': 'console-7' };
 	const accepted = reply(202, { task_id: 't', status: 'processing' }, headers);
-	const submit = async (client: Parameters<typeof submitImageTask>[0]) =>
-		await submitImageTask(client, 'generations', { model: 'm' });
+	const submit = async (client: Client) => await submitImageTask(client, 'generations', {});
 	const { value } = await succeed([accepted], submit, counting());
-	const ids = { requestId: 'own-1', clientRequestId: 'console-7' };
-	expect(value).toMatchObject({ taskId: 't', ...ids });
+	expect(value).toMatchObject({ taskId: 't', requestId: 'own-1', clientRequestId: 'console-7' });
 });

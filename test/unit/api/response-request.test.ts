@@ -1,15 +1,12 @@
-import { InvalidResponseError, ValidationError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/request';
 import { inputFromJson, textPart } from '../../../nodes/shared/api/responses/response-input';
 import { checkResponseRequest, createResponse } from '../../../nodes/shared/api/responses/response';
-import { fail, refusalOf, reply, START, succeed } from './arrange';
+import { expectError, fail, refusalOf, reply, START, succeed } from './arrange';
 
 const BODY = { model: 'text-1', input: 'Hello' };
 
-const text = (words: string) => {
-	return { type: 'message', content: [{ type: 'output_text', text: words }] };
-};
-const OK = { id: 'resp_1', status: 'completed', model: 'text-1', output: [text('Hello to you')] };
+const said = { type: 'message', content: [{ type: 'output_text', text: 'Hello to you' }] };
+const OK = { id: 'resp_1', status: 'completed', model: 'text-1', output: [said] };
 
 const creating = async (client: Client) => await createResponse(client, BODY);
 
@@ -24,7 +21,7 @@ test.each([
 	expect(body).toEqual(before);
 });
 
-const STREAM = 'Remove "stream"';
+const streams = (stream: unknown) => ({ ...BODY, stream });
 
 test.each<[string, object[], field: string, problem: string, advice: string]>([
 	['no model', [{ input: 'x' }, { ...BODY, model: ' ' }], 'Model', 'is empty', 'exact ID'],
@@ -34,24 +31,14 @@ test.each<[string, object[], field: string, problem: string, advice: string]>([
 	['no input item', [{ ...BODY, input: [] }], 'Prompt', 'is', 'answer to'],
 	['messages', [{ ...BODY, messages: [] }], 'Extra Body', 'holds "messages"', 'Chat Compl'],
 	['messages alone', [{ model: 'm', messages: [] }], 'Extra Body', 'holds "messages"', '"input"'],
-	[
-		'stream',
-		[
-			{ ...BODY, stream: true },
-			{ ...BODY, stream: 'no' },
-		],
-		'Extra Body',
-		'asks to stream',
-		STREAM,
-	],
+	['stream', [true, 'no'].map(streams), 'Extra Body', 'asks to stream', 'Remove "stream"'],
 ])(
 	'a request for a response is refused before anything is sent: %s',
 	(_, bodies, field, problem, advice) => {
 		for (const body of bodies as Array<Record<string, unknown>>) {
 			const error = refusalOf(() => checkResponseRequest(body));
-			expect(error).toBeInstanceOf(ValidationError);
+			expectError(error, 'ValidationError', new RegExp(`${field} ${problem}`));
 			expect(error).toMatchObject({ field });
-			expect(error.message).toContain(`${field} ${problem}`);
 			expect(error.details.advice).toContain(advice);
 		}
 	},
@@ -81,11 +68,8 @@ describe('a response', () => {
 
 	test('without output is an error that names it', async () => {
 		const { error } = await fail([reply(200, { ...OK, output: undefined })], creating);
-		expect(error).toBeInstanceOf(InvalidResponseError);
-		const names = 'The gateway’s response is not as expected: field "output": missing';
-		expect(error.message).toContain(names);
-		expect(error.details.advice).toContain('may have been executed and charged');
-		expect(error.details.retryable).toBe(false);
+		const says = 'The gateway’s response is not as expected: field "output": missing';
+		expectError(error, 'InvalidResponseError', says, { advice: /executed and charged/ });
 	});
 
 	const NO_REASON = 'the gateway gave no reason';
@@ -100,11 +84,13 @@ describe('a response', () => {
 	])('that %s is an error', async (_, status, said, says) => {
 		const body = { ...OK, status, error: said && { ...said, code: 'C' }, output: undefined };
 		const { error } = await fail([reply(200, body, { 'x-request-id': 'req_1' })], creating);
-		expect(error).toBeInstanceOf(InvalidResponseError);
 		const told = said ? says.replace(':', ' (C):') : says;
-		expect(error.message).toBe(`The model’s response ${told}`);
-		expect(error.details).toMatchObject({ retryable: false, charged: true, requestId: 'req_1' });
-		expect(error.details.advice).toContain('may have been charged');
+		const details = { retryable: false, charged: true, requestId: 'req_1' };
+		const advice = /may have been charged/;
+		expectError(error, 'InvalidResponseError', `The model’s response ${told}`, {
+			...details,
+			advice,
+		});
 		expect([error.details.type, error.details.code]).toEqual([said?.type, said ? 'C' : undefined]);
 	});
 
@@ -150,19 +136,17 @@ test.each<[problem: string, unknown[]]>([
 	['holds "messages"', [{ messages: items }]],
 	['is a whole request body', [{ model: 'm', input: 'Hi' }]],
 ])('Input as JSON is refused where it %s: %j', (problem, values) => {
-	for (const value of values) {
-		const error = refusalOf(() => read(value));
-		expect(error).toBeInstanceOf(ValidationError);
-		expect(error.message).toBe(`Input ${problem}`);
-		expect(error.details.advice).toMatch(/\.$/);
-	}
+	for (const value of values)
+		expectError(
+			refusalOf(() => read(value)),
+			'ValidationError',
+			`Input ${problem}`,
+			{ advice: /\.$/ },
+		);
 });
 
-test.each([
-	['user', 'input_text'],
-	['system', 'input_text'],
-	['developer', 'input_text'],
-	['assistant', 'output_text'],
-] as const)('a text of the %s is %s', (role, type) => {
-	expect(textPart(role, 'Hi')).toEqual({ type, text: 'Hi' });
+test('a text of the assistant is one of the output, others are of the input', () => {
+	expect(textPart('assistant', 'Hi')).toEqual({ type: 'output_text', text: 'Hi' });
+	for (const role of ['user', 'system', 'developer'] as const)
+		expect(textPart(role, 'Hi')).toEqual({ type: 'input_text', text: 'Hi' });
 });

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { RequestAborted } from '../../../nodes/shared/api/http/abort';
 import type { Storage, StoredReply } from '../../../nodes/shared/api/images/download';
 import { TransportFault, type Headers } from '../../../nodes/shared/api/http/transport';
@@ -14,11 +15,7 @@ export type Stored =
 	| 'silence';
 
 /** What lies in the host's storage after a download. */
-export interface Saved {
-	name: string;
-	mimeType: string;
-	bytes: Buffer;
-}
+type Saved = Record<'name' | 'mimeType', string> & { bytes: Buffer };
 
 /** A storage host that answers as scripted, and a binary storage in memory. */
 export class ScriptedStorage implements Storage<Saved> {
@@ -44,29 +41,22 @@ export class ScriptedStorage implements Storage<Saved> {
 		if (next === undefined) throw new Error('nothing is stored');
 		if (next === 'silence') return await aborted(signal);
 		if (next instanceof Error) throw next;
+		const { status, headers = {}, body = [] } = next;
+		let open = 1;
 		this.connections++;
-		return this.reply(next, signal);
-	}
-
-	private reply(
-		{ status, headers = {}, body = [] }: Exclude<Stored, Error | 'silence'>,
-		signal: AbortSignal,
-	): StoredReply<Saved> {
-		let open = true;
 		return {
 			status,
 			headers,
 			chunks: this.chunks(body, signal),
 			save: async (file, chunks) => {
-				const parts: Uint8Array[] = [];
-				for await (const chunk of chunks) parts.push(chunk);
+				const parts = (await Readable.from(chunks).toArray()) as Uint8Array[];
 				const saved = { ...file, bytes: Buffer.concat(parts) };
 				this.saved.push(saved);
 				return saved;
 			},
 			discard: () => {
-				if (open) this.connections--;
-				open = false;
+				this.connections -= open;
+				open = 0;
 			},
 		};
 	}

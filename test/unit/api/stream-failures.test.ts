@@ -1,11 +1,4 @@
-import {
-	InvalidResponseError,
-	CanceledError,
-	NetworkError,
-	ApiError,
-	StreamError,
-} from '../../../nodes/shared/api/errors/errors';
-import { aborted, fault } from './arrange';
+import { aborted, expectError, fault } from './arrange';
 import {
 	bytes,
 	completed,
@@ -20,6 +13,7 @@ import {
 } from './recorded-streams';
 
 const CHARGED = /^The request may have been executed and charged\. Check the usage/;
+const DOUBT = { retryable: false, maybeExecuted: true, advice: CHARGED };
 const ENDED = 'The answer ended before it was complete';
 const HOUR = 3_600_000;
 
@@ -44,9 +38,12 @@ describe('A stream that the gateway ends by an error', () => {
 	const failed = (fields: object) => event('response.failed', fields);
 	const BROKE = { message: 'Broke', code: 'C' };
 
-	const T = { type: 'T' };
-	const C = { code: 'C' };
-	const errors: Array<[string, string, object]> = [
+	const [T, C] = [{ type: 'T' }, { code: 'C' }];
+	const NONE = 'the gateway gave no reason';
+	const QUOTE = 'OpenAIException - {"error":{"code":"C","type":"T","message":"Broke"}}';
+	const quoting = { message: QUOTE, type: 'None', code: '500' };
+
+	test.each<[string, string, { code?: string; type?: string }, string?]>([
 		['response.failed', failed({ response: { id: 'r1', error: BROKE } }), C],
 		['response.failed without a response', failed({ error: BROKE }), C],
 		['a flat error', event('error', { ...BROKE, param: null }), { ...C, type: undefined }],
@@ -56,13 +53,7 @@ describe('A stream that the gateway ends by an error', () => {
 		['an empty message', event('error', { message: '', code: 'Broke' }), { code: 'Broke' }],
 		['a name', 'event: error\ndata: {"code":"C","message":"Broke"}\n\n', C],
 		['a name and another type', 'event: error\ndata: {"type":"T","message":"Broke"}\n\n', T],
-	];
-	const NONE = 'the gateway gave no reason';
-	const QUOTE = 'OpenAIException - {"error":{"code":"C","type":"T","message":"Broke"}}';
-	const quoting = { message: QUOTE, type: 'None', code: '500' };
 
-	test.each<[string, string, { code?: string }, string?]>([
-		...errors,
 		['response.failed without a reason', failed({ response: { error: null } }), {}, NONE],
 		['an error without a reason', event('error', {}), {}, NONE],
 		['a quoted error', event('error', { error: quoting }), { ...T, ...C }, QUOTE],
@@ -70,12 +61,10 @@ describe('A stream that the gateway ends by an error', () => {
 	])('(%s) tells its reason and keeps the text', async (_, end, facts, reason = 'Broke') => {
 		const headers = { 'x-request-id': 'req_1' };
 		const { error, seen } = await failureOf([bytes(delta('Hel') + delta('lo') + end)], { headers });
-		expect(error).toBeInstanceOf(StreamError);
 		const code = facts.code === undefined || facts.code === reason ? '' : ` (${facts.code})`;
-		expect(error.message).toBe(`The model’s response failed${code}: ${reason}`);
-		expect(error.details).toMatchObject({ requestId: 'req_1', partialText: 'Hello', ...facts });
-		expect(error.details).toMatchObject({ retryable: false, charged: true });
-		expect(error.details.advice).toMatch(CHARGED);
+		const details = { requestId: 'req_1', partialText: 'Hello', retryable: false, charged: true };
+		const says = `The model’s response failed${code}: ${reason}`;
+		expectError(error, 'StreamError', says, { ...details, ...facts, advice: CHARGED });
 		expect(seen.closed).toBeGreaterThan(0);
 	});
 });
@@ -120,12 +109,10 @@ describe('A reply that is no stream', () => {
 	])('%s is named, in any pieces', async (_name, text, says) => {
 		for (const chunks of [[bytes(text)], oneByOne(text)]) {
 			const { error } = await failureOf(chunks);
-			expect(error).toBeInstanceOf(InvalidResponseError);
-			expect(error.message).toBe(says);
-			const { advice, retryable, maybeExecuted, charged } = error.details;
-			expect([retryable, maybeExecuted ?? charged]).toEqual([false, true]);
-			expect(advice).toMatch(/executed and (may have been )?charged/);
-			expect(/Base URL/.test(advice)).toBe(says === HTML);
+			const advice = /executed and (may have been )?charged/;
+			expectError(error, 'InvalidResponseError', says, { retryable: false, advice });
+			expect(error.details.maybeExecuted ?? error.details.charged).toBe(true);
+			expect(/Base URL/.test(error.details.advice)).toBe(says === HTML);
 		}
 	});
 
@@ -135,19 +122,15 @@ describe('A reply that is no stream', () => {
 		['nothing that is said to be a stream', [], AS_STREAM],
 	])('%s is an end before it was complete', async (_name, chunks, headers) => {
 		const { error } = await failureOf(chunks.map(bytes), { headers });
-		expect(error).toBeInstanceOf(StreamError);
-		expect(error.message).toBe(ENDED);
+		expectError(error, 'StreamError', ENDED, DOUBT);
 		expect(error.details).not.toHaveProperty('partialText');
-		expect(error.details).toMatchObject({ retryable: false, maybeExecuted: true });
-		expect(error.details.advice).toMatch(CHARGED);
 	});
 
 	test('an error status is an error as any other, with its reason', async () => {
 		const body = JSON.stringify({ error: { type: 'T', code: 'C', message: 'No streams here' } });
 		const { error } = await failureOf(oneByOne(body), { status: 403 });
-		expect(error).toBeInstanceOf(ApiError);
-		expect(error.message).toMatch(/\(HTTP 403, C\): No streams here$/);
-		expect(error.details).toMatchObject({ httpStatus: 403, type: 'T', code: 'C' });
+		const details = { httpStatus: 403, type: 'T', code: 'C' };
+		expectError(error, 'ApiError', /\(HTTP 403, C\): No streams here$/, details);
 		expect(error.details).not.toHaveProperty('partialText');
 	});
 
@@ -180,10 +163,8 @@ describe('A stream that breaks off', () => {
 		['by a cancel', once(aborted()), CANCELED, 'Once upon', /Nothing more was sent/],
 	])('%s keeps the text', async (_name, chunks, says, partialText, advice) => {
 		const { error } = await failureOf(chunks);
-		expect(error).toBeInstanceOf(says === CANCELED ? CanceledError : StreamError);
-		expect(error.message).toBe(says);
-		expect(error.details).toMatchObject({ partialText, retryable: false, maybeExecuted: true });
-		expect(error.details.advice).toMatch(CHARGED);
+		const kind = says === CANCELED ? 'CanceledError' : 'StreamError';
+		expectError(error, kind, says, { ...DOUBT, partialText });
 		expect(error.details.advice).toMatch(advice);
 	});
 
@@ -220,16 +201,12 @@ describe('A stream that breaks off', () => {
 	])('%s', async (_name, stream, says, partialText, seconds = 0) => {
 		const limits = { idleMs: 20_000, timeoutMs: says === LATE ? 45_000 : HOUR };
 		const { error, tookMs, seen } = await failureOf(stream, limits);
-		expect(error).toBeInstanceOf(StreamError);
-		expect(error.message).toBe(says);
-		expect(error.details.partialText).toBe(partialText);
+		expectError(error, 'StreamError', says, { ...DOUBT, ...(partialText && { partialText }) });
 		expect('partialText' in error.details).toBe(partialText !== undefined);
-		expect(error.details).toMatchObject({ retryable: false, maybeExecuted: true });
 		const remedies: Record<string, string> = {
 			[IDLE]: 'Raise the Idle Timeout',
 			[LATE]: 'Raise the Timeout option',
 		};
-		expect(error.details.advice).toMatch(CHARGED);
 		expect(error.details.advice).toContain(remedies[says] ?? 'Check the network');
 		expect(tookMs).toBe(seconds * 1000);
 		expect(seen.closed).toBeGreaterThan(0);
@@ -248,8 +225,7 @@ describe('A stream that breaks off', () => {
 		// Silence that is nearly the idle time-out is a cancel all the same.
 		const limits = { idleMs: 13_000, [which]: controller.signal };
 		const { error, tookMs, seen } = await failureOf(canceled, limits);
-		expect(error).toBeInstanceOf(CanceledError);
-		expect(error.details.partialText).toBe(partialText);
+		expectError(error, 'CanceledError', /./, { partialText });
 		expect(tookMs).toBe(12_000);
 		expect(seen.closed).toBeGreaterThan(0);
 	});
@@ -258,9 +234,8 @@ describe('A stream that breaks off', () => {
 		const { failure, client } = streaming([], { idleMs: 20_000 });
 		client.transport.open = async () => await Promise.reject(fault('timeout', 'ECONNABORTED'));
 		const error = await failure();
-		expect(error).toBeInstanceOf(NetworkError);
+		expectError(error, 'NetworkError', /./, { advice: /Raise the Timeout option/ });
 		expect(error.details).not.toHaveProperty('partialText');
-		expect(error.details.advice).toMatch(/Raise the Timeout option/);
 	});
 
 	test('for no reason of the network passes its error on as it is', async () => {

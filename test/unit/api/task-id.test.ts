@@ -1,6 +1,5 @@
-import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { parseTaskId } from '../../../nodes/shared/api/images/task-id';
-import { refusalOf } from './arrange';
+import { expectError, refusalOf } from './arrange';
 
 const BASE = 'https://gw.example:8443/ai/v1';
 const PATH = '/v1/images/tasks';
@@ -56,9 +55,8 @@ test.each<[string, unknown[], string]>([
 ])('what is no task’s ID is refused by its name: %s: %j', (_, values, problem) => {
 	for (const given of values) {
 		const error = refusalOf(() => parseTaskId(given, BASE));
-		expect(error).toBeInstanceOf(ValidationError);
+		const advice = /task_id that Image → Generate returned/;
+		expectError(error, 'ValidationError', new RegExp(`^Task ID ${problem}`), { advice });
 		expect([given, error]).toMatchObject([given, { field: 'Task ID' }]);
-		expect(error.message).toContain(`Task ID ${problem}`);
-		expect(error.details.advice).toContain('task_id that Image → Generate returned');
 	}
 });

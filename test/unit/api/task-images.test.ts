@@ -1,11 +1,10 @@
-import { TaskError } from '../../../nodes/shared/api/errors/errors';
 import {
 	getTaskImages,
 	rawImage,
 	simplifyImage,
 } from '../../../nodes/shared/api/images/task-images';
 import { imageTaskSchema, type ImageTask } from '../../../nodes/shared/api/schemas';
-import { refusalOf } from './arrange';
+import { expectError, refusalOf } from './arrange';
 
 const A = 'https://store.example/a.png?signature=1';
 const B = 'https://store.example/b.png?signature=2';
@@ -13,9 +12,10 @@ const B = 'https://store.example/b.png?signature=2';
 const TASK = { task_id: 't', status: 'completed' };
 
 describe('the images of a task', () => {
-	test('are the entries of its result, in order', () => {
+	test('are the entries of its result, in order, without those that have no URL', () => {
 		const entries = [{ url: A, revised_prompt: 'a fox' }, { url: B }];
-		const task: ImageTask = { ...TASK, image_url: A, result: { created: 1, data: entries } };
+		const data = [{}, entries[0]!, { url: '' }, entries[1]!];
+		const task: ImageTask = { ...TASK, image_url: A, result: { created: 1, data } };
 		expect(getTaskImages('t', task)).toEqual([
 			{ url: A, entry: entries[0], index: 0, count: 2 },
 			{ url: B, entry: entries[1], index: 1, count: 2 },
@@ -33,19 +33,12 @@ describe('the images of a task', () => {
 		]);
 	});
 
-	test('leave out entries without a URL, and count the others', () => {
-		const task = { ...TASK, result: { data: [{}, { url: B }, { url: '' }] } };
-		expect(getTaskImages('t', task)).toEqual([{ url: B, entry: { url: B }, index: 0, count: 1 }]);
-	});
-
 	test('that names none are an error which carries the task', () => {
 		for (const more of [{}, { image_url: '' }, { result: { data: [] }, http_status: 200 }]) {
 			const error = refusalOf(() => getTaskImages('task_1', { ...TASK, ...more }));
-			expect(error).toBeInstanceOf(TaskError);
-			expect(error.message).toBe('The image task is completed, but names no image');
-			const httpStatus = 'http_status' in more ? 200 : undefined;
-			expect(error.details).toMatchObject({ taskId: 'task_1', retryable: false, httpStatus });
-			expect(error.details.advice).toContain('Task → Get');
+			const details = { taskId: 'task_1', retryable: false, advice: /Task → Get/ };
+			expectError(error, 'TaskError', 'The image task is completed, but names no image', details);
+			expect(error.details.httpStatus).toBe('http_status' in more ? 200 : undefined);
 		}
 	});
 

@@ -1,31 +1,24 @@
-import { InvalidResponseError } from '../../../nodes/shared/api/errors/errors';
+import type { Client } from '../../../nodes/shared/api/http/client';
 import { submitImageTask } from '../../../nodes/shared/api/images/submit-task';
-import { arrange, fail, KEY, reply, shown, START, succeed } from './arrange';
+import { arrange, expectError, fail, KEY, reply, shown, START, succeed } from './arrange';
 
 const BODY = { model: 'image-1', prompt: 'a red fox' };
 const PATH = '/v1/images/tasks/task_1';
 const TASK = { task_id: 'task_1', status: 'processing', created_at: START / 1000 };
 const HEADERS = { location: PATH, 'retry-after': '3' };
 
-type Kind = Parameters<typeof submitImageTask>[1];
 const submitting =
-	(kind: Kind = 'generations') =>
-	async (client: Parameters<typeof submitImageTask>[0]) =>
+	(kind: 'generations' | 'edits' = 'generations') =>
+	async (client: Client) =>
 		await submitImageTask(client, kind, BODY);
 
-test.each<Kind>(['generations', 'edits'])(
-	'a submit of %s is one POST of the body',
-	async (kind) => {
-		const { sent } = await succeed([reply(202, TASK, HEADERS)], submitting(kind));
-		const path = `/images/${kind}/async`;
-		expect(sent).toEqual([{ method: 'POST', path, body: BODY, timeoutMs: 60_000, at: START }]);
-	},
-);
-
-test('an accepted task comes with its ID, the body as sent, and when to look', async () => {
+const KINDS = ['generations', 'edits'] as const;
+test.each(KINDS)('a submit of %s is one POST of the body, and tells when to look', async (kind) => {
 	const task = { ...TASK, id: 'task_1', expires_at: START, queue_position: 4, poll_url: PATH };
 	const headers = { ...HEADERS, date: 'Thu, 01 Jan 2026 00:05:00 GMT' };
-	const { value } = await succeed([reply(202, task, headers)], submitting());
+	const { value, sent } = await succeed([reply(202, task, headers)], submitting(kind));
+	const path = `/images/${kind}/async`;
+	expect(sent).toEqual([{ method: 'POST', path, body: BODY, timeoutMs: 60_000, at: START }]);
 	const clocks = { now: START, gatewayTime: START + 300_000 };
 	const seen = { task, json: task, retryAfter: 3, ...clocks, state: 'working' };
 	expect(value).toEqual({ taskId: 'task_1', ...seen });
@@ -81,14 +74,11 @@ describe('the ID of an accepted task is found:', () => {
 		}
 	});
 
-	test('and the task is the one inside, as it came', async () => {
-		const { value } = await succeed([reply(202, { code: 0, data: [TASK] })], submitting());
-		expect(value).toMatchObject({ task: TASK, json: TASK });
-	});
-
-	test('a task whose body can’t be read is taken to be processing', async () => {
-		const { value } = await succeed([reply(202, '', HEADERS)], submitting());
-		const task = { task_id: 'task_1', status: 'processing' };
+	test.each<[string, body: unknown, task: object]>([
+		['the one inside, as it came', { code: 0, data: [TASK] }, TASK],
+		['taken to be processing if it can’t be read', '', { task_id: 'task_1', status: 'processing' }],
+	])('and the task is %s', async (_, body, task) => {
+		const { value } = await succeed([reply(202, body, HEADERS)], submitting());
 		expect(value).toMatchObject({ task, json: task, retryAfter: 3 });
 	});
 });
@@ -113,11 +103,9 @@ test.each([
 ])('a submit answered by %s warns that a task may exist', async (_, body, headers, says) => {
 	const answer = reply(202, body, { 'x-request-id': 'req_1', ...headers });
 	const { error, sent } = await fail([answer], submitting());
-	expect(error).toBeInstanceOf(InvalidResponseError);
-	expect(error.message).toBe(says);
-	expect(error.details.advice).toMatch(/task may exist.*Check the usage/);
-	const doubt = { maybeExecuted: true, retryable: false };
-	expect(error.details).toMatchObject({ ...doubt, httpStatus: 202, requestId: 'req_1' });
+	const doubt = { maybeExecuted: true, retryable: false, httpStatus: 202, requestId: 'req_1' };
+	const advice = /task may exist.*Check the usage/;
+	expectError(error, 'InvalidResponseError', says, { ...doubt, advice });
 	expect(shown(error)).not.toContain(KEY);
 	expect(sent).toHaveLength(1);
 });

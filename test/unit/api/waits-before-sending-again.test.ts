@@ -1,7 +1,7 @@
 import fc from '../../support/fast-check';
 import { parseRetryAfter, readGatewayTime } from '../../../nodes/shared/api/http/retry-after';
 import { backoffMs } from '../../../nodes/shared/api/http/retry';
-import { fail, fault, reply, sending, START, succeed } from './arrange';
+import { expectError, fail, fault, reply, sending, START, succeed } from './arrange';
 import type { Arrangement, Exchange } from './arrange';
 
 const DONE = reply(200, {});
@@ -10,7 +10,8 @@ const busy = (retryAfter: string) => reply(503, '', { 'retry-after': retryAfter 
 const [read, ask] = [sending('read'), sending('response')];
 
 describe('Retry-After means', () => {
-	const IN_90_S = 'Thu, 01 Jan 2026 00:01:30 GMT';
+	const gmt = (dayAndHour: string) => `Thu, ${dayAndHour}:01:30 GMT`;
+	const IN_90_S = gmt('01 Jan 2026 00');
 	const IN_60_S = 'Thu, 01 Jan 2026 00:01:00 GMT';
 	const IN_2028 = 'Sat, 01 Jan 2028 00:00:00 GMT';
 
@@ -30,8 +31,7 @@ describe('Retry-After means', () => {
 		['nothing, with words around a date', [`at ${IN_90_S}`, `${IN_90_S} x`], undefined],
 		['nothing, with a date of another form', ['2026-01-01T00:01:30Z', '1/1/2026'], undefined],
 		['nothing, in another zone', ['Thu, 01 Jan 2026 00:01:30', `${IN_90_S}+0200`], undefined],
-		['nothing, on no such day', ['Thu, 41 Jan 2026 00:01:30 GMT'], undefined],
-		['nothing, at no such hour', ['Thu, 01 Jan 2026 25:01:30 GMT'], undefined],
+		['nothing, at no such time', ['41 Jan 2026 00', '01 Jan 2026 25'].map(gmt), undefined],
 	])('%s: %j', (_, values, seconds, date = '') => {
 		for (const value of values) {
 			const read = parseRetryAfter({ 'retry-after': value, date }, START);
@@ -68,8 +68,7 @@ describe('Retry-After means', () => {
 
 describe('The wait is', () => {
 	test('as Retry-After says, or else a backoff', async () => {
-		const { time, sent } = await succeed([busy('7'), busy('0'), busy('later'), DONE], ask);
-		expect(time.waits).toEqual([7000, 0, 4000]);
+		const { sent } = await succeed([busy('7'), busy('0'), busy('later'), DONE], ask);
 		expect(sent.map(({ at }) => at - START)).toEqual([0, 7000, 7000, 11_000]);
 	});
 
@@ -121,7 +120,6 @@ test.each<[string, Exchange, Arrangement, waits: number[], facts: object, RegExp
 	const { error, time, sent } = await fail(always, ask, limits);
 	expect(time.waits).toEqual(waits);
 	expect(sent).toHaveLength(waits.length + 1);
-	expect(error.details).toMatchObject(facts);
+	expectError(error, 'ApiError', /./, { ...facts, advice });
 	expect('outOfTime' in error.details).toBe('outOfTime' in facts);
-	expect(error.details.advice).toMatch(advice);
 });

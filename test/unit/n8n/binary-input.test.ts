@@ -1,5 +1,6 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import { Readable } from 'node:stream';
+import { inChunks } from '../api/recorded-streams';
 import { dataUrl, readInputFile } from '../../../nodes/shared/n8n/fields/binary-input';
 import { binaryReferences, referenceName } from '../../../nodes/shared/n8n/fields/binary-reference';
 
@@ -21,22 +22,16 @@ function contextWith(files: Record<string, IBinaryData>, stored: Record<string, 
 		},
 		async getBinaryStream(id: string, chunkSize?: number) {
 			chunkSizes.push(chunkSize);
-			const bytes = stored[id]!;
-			const pieces = Array.from({ length: Math.ceil(bytes.length / 100) }, (_piece, n) =>
-				bytes.subarray(n * 100, (n + 1) * 100),
-			);
-			return Readable.from(pieces);
+			return Readable.from([...inChunks(stored[id]!, 100)]);
 		},
 	};
 	const getInputData = () => [{ json: {}, binary: files }];
 	return { context: { helpers, getInputData } as unknown as IExecuteFunctions, chunkSizes };
 }
 
-const inMemory = (bytes: Buffer, given: Partial<IBinaryData> = {}): IBinaryData => ({
-	data: bytes.toString('base64'),
-	mimeType: 'image/png',
-	...given,
-});
+const inMemory = (bytes: Buffer, given: Partial<IBinaryData> = {}): IBinaryData => {
+	return { data: bytes.toString('base64'), mimeType: 'image/png', ...given };
+};
 
 const bytesOf = async (blob: Blob) => Buffer.from(await blob.arrayBuffer());
 

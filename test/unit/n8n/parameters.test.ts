@@ -1,11 +1,10 @@
-import { ValidationError } from '../../../nodes/shared/api/errors/errors';
 import {
 	jsonObjectParameter,
 	omitUndefined,
 	secondsParameter,
 	withExtraBody,
 } from '../../../nodes/shared/n8n/fields/parameters';
-import { refusalOf } from '../api/arrange';
+import { expectError, refusalOf } from '../api/arrange';
 
 test.each([
 	[undefined, 60_000],
@@ -27,9 +26,11 @@ test.each([
 	['soon', 'Timeout is not a number'],
 	[5_000_000, 'Timeout is longer than 24 days'],
 ])('a duration in seconds %j is refused by the name of its field', (value, message) => {
-	const error = refusalOf(() => secondsParameter(value, 'Timeout', 60));
-	expect(error).toBeInstanceOf(ValidationError);
-	expect(error.message).toBe(message);
+	expectError(
+		refusalOf(() => secondsParameter(value, 'Timeout', 60)),
+		'ValidationError',
+		message,
+	);
 });
 
 test('JSON that does not parse is told in the platform’s words, on one line', () => {

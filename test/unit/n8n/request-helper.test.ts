@@ -48,9 +48,7 @@ test('a request goes through n8n’s helper once, with the key and without redir
 });
 
 test('a body that is no text is an empty one', async () => {
-	await expect(over(() => reply(undefined)).transport.send(MESSAGE)).resolves.toMatchObject({
-		body: '',
-	});
+	expect((await over(() => reply(undefined)).transport.send(MESSAGE)).body).toBe('');
 });
 
 test('a reply that takes too long ends its connection; another fault leaves it alone', async () => {
@@ -77,16 +75,8 @@ test('a caller that leaves ends its connection; a fault meanwhile is a fault', a
 });
 
 describe('A reply that is streamed', () => {
-	const [A_UMLAUT, EURO] = [
-		[0xc3, 0xa4],
-		[0xe2, 0x82, 0xac],
-	] as const;
-
 	test('is asked for as events or JSON, and read whole though characters are cut', async () => {
-		const bytes = [...A_UMLAUT, ...EURO];
-		const { transport, asked } = over(() =>
-			chunks(bytes.slice(0, 1), bytes.slice(1, 3), bytes.slice(3)),
-		);
+		const { transport, asked } = over(() => chunks([0xc3], [0xa4, 0xe2], [0x82, 0xac]));
 		const opened = await transport.open(MESSAGE);
 		expect([opened.status, (await opened.whole()).body]).toEqual([200, 'ä€']);
 		const { encoding, headers: sent } = asked[0]!.options;

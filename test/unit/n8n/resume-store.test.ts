@@ -33,14 +33,12 @@ beforeEach(() => {
 	kept = {};
 });
 
-/** What n8n reads back from an execution that it has saved. */
-const saved = () => JSON.parse(JSON.stringify(kept)) as IDataObject;
-
 describe('What an earlier try paid for', () => {
 	test('is found by the next try, also where n8n has saved the execution between them', () => {
 		storeOf({ kept }).save(0, BOAT, task('t1'));
-		expect(storeOf({ kept }).restore(0, BOAT)).toMatchObject(task('t1'));
-		expect(storeOf({ kept: saved() }).restore(0, BOAT)).toMatchObject(task('t1'));
+		const saved = JSON.parse(JSON.stringify(kept)) as IDataObject;
+		for (const read of [kept, saved])
+			expect(storeOf({ kept: read }).restore(0, BOAT)).toMatchObject(task('t1'));
 	});
 
 	test('is found for no other item, request or run of the node', () => {
@@ -52,43 +50,30 @@ describe('What an earlier try paid for', () => {
 		expect(JSON.stringify(kept)).not.toMatch(/boat/i);
 	});
 
-	test('is listed, of this run alone', () => {
-		storeOf({ kept }).save(0, BOAT, task('t1'));
-		storeOf({ kept }).save(2, BOAT, task('t2'));
-		storeOf({ kept }).save(3, BOAT, doubt);
-		storeOf({ kept, runIndex: 1 }).save(0, BOAT, task('t3'));
-		expect(storeOf({ kept }).tasks()).toEqual([
+	test('is listed and dropped, of this run alone: run 1 is not run 10', () => {
+		const [first, tenth] = [1, 10].map((runIndex) => () => storeOf({ kept, runIndex }));
+		first!().save(0, BOAT, task('t1'));
+		first!().save(2, BOAT, task('t2'));
+		first!().save(3, BOAT, doubt);
+		tenth!().save(0, BOAT, task('t10'));
+		expect(first!().tasks()).toEqual([
 			{ itemIndex: 0, taskId: 't1' },
 			{ itemIndex: 2, taskId: 't2' },
 		]);
-	});
-
-	test('of run 1 is not taken for one of run 10', () => {
-		storeOf({ kept, runIndex: 10 }).save(0, BOAT, task('t10'));
-		const first = storeOf({ kept, runIndex: 1 });
-		expect(first.tasks()).toEqual([]);
-		first.clear();
-		expect(storeOf({ kept, runIndex: 10 }).tasks()).toEqual([{ itemIndex: 0, taskId: 't10' }]);
+		first!().clear();
+		expect(tenth!().tasks()).toEqual([{ itemIndex: 0, taskId: 't10' }]);
 	});
 });
 
 describe('What is dropped', () => {
-	test('a delivered run leaves nothing, not even an empty place', () => {
+	test('a delivered run leaves nothing, not even an empty place, but what other code keeps', () => {
+		kept.mine = 1;
 		const store = storeOf({ kept });
 		store.save(0, BOAT, task('t1'));
 		store.save(1, BOAT, doubt);
 		expect(store.unclaimed()).toEqual([]);
 		store.clear();
-		expect(kept).toEqual({});
-	});
-
-	test('a delivered run leaves the other runs alone, and what other code keeps', () => {
-		kept.mine = 1;
-		storeOf({ kept, runIndex: 1 }).save(0, BOAT, task('t2'));
-		storeOf({ kept }).save(0, BOAT, task('t1'));
-		storeOf({ kept }).clear();
-		expect(storeOf({ kept, runIndex: 1 }).restore(0, BOAT)).toMatchObject({ taskId: 't2' });
-		expect(kept.mine).toBe(1);
+		expect(kept).toEqual({ mine: 1 });
 	});
 
 	test('a task that no try asked for again is named, and dropped with the rest', () => {
