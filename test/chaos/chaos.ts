@@ -34,7 +34,6 @@ export interface ChaosOptions {
 	profile?: ProfileName;
 	/** The nodes of this package, their waits on a clock that is driven. */
 	nodes?: typeof NODES;
-	/** Told after each batch. */
 	onBatch?: (done: number) => void;
 }
 
@@ -79,12 +78,10 @@ type Report = ReturnType<typeof newReport>;
 const newReport = () => ({
 	/** Requests to the gateway and to the storage. */
 	exchanges: 0,
-	/** How often each fault happened. */
 	faults: {} as Record<string, number>,
 	/** Items that came to what they were for, and items that came to an error. */
 	fulfilled: 0,
 	failed: 0,
-	/** Seconds of driven time. */
 	seconds: 0,
 	/** Bytes by which the heap is larger at the end than after the first batch. */
 	growth: 0,

@@ -10,7 +10,6 @@ interface Event {
 	data: Record<string, unknown> & { type: string; delta?: string };
 }
 
-/** The events of a stream, without `[DONE]`. */
 function eventsOf({ text }: Pick<Answer, 'text'>): Event[] {
 	const events: Event[] = [];
 	const onEvent = ({ event, data }: { event?: string; data: string }) => {
@@ -155,7 +154,6 @@ async function completed(change: Record<string, unknown> = {}) {
 	return { ...harness, id, poll, url: done(poll).image_url };
 }
 
-/** The fields that a task always has. */
 const always = (id: string) => {
 	return { id, task_id: id, object: 'image.generation.task', expires_at: NOW + 3600 };
 };

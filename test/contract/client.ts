@@ -61,7 +61,6 @@ export class Client {
 
 	constructor(private readonly gateway: Gateway) {}
 
-	/** Sends a request and leaves the body of its reply unread. */
 	async open(method: string, path: string, { key = 'active', body, ...sending }: Sending = {}) {
 		const authorization = key === null ? {} : { authorization: `Bearer ${this.gateway.keys[key]}` };
 		const json = body === undefined || body instanceof FormData ? {} : JSON_TYPE;
@@ -81,7 +80,6 @@ export class Client {
 		return new Answer(reply.statusCode, reply.headers, bytes);
 	}
 
-	/** Sends the endpoint's smallest request, changed. */
 	async ask(endpoint: Endpoint, change: Change = {}, sending?: Sending) {
 		const [method, path, smallest] = ENDPOINTS[endpoint];
 		if (!smallest) return await this.send(method, path, sending);
@@ -90,7 +88,6 @@ export class Client {
 		return await this.send(method, path, { body, ...sending });
 	}
 
-	/** Submits an image task and returns its ID. */
 	async submit(change?: Change, sending?: Sending): Promise<string> {
 		return ((await this.ask('generations', change, sending)).json as { task_id: string }).task_id;
 	}

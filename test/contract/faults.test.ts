@@ -25,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => await elsewhere.close());
 
-/** A gateway at which things go wrong by rules. */
 async function faulty(rules: FaultRule[], seed = 1) {
 	const harness = await start();
 	const setting = { time: harness.time.gateway, elsewhere: elsewhere.origin };

@@ -189,7 +189,6 @@ describe('How tasks end', () => {
 	});
 });
 
-/** A task that is done, with the gateway's settings changed. */
 async function finished(options: GatewayOptions, change: Record<string, unknown> = {}) {
 	const harness = await start(options);
 	const submit = await harness.client.ask('generations', change);

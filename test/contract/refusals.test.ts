@@ -23,9 +23,7 @@ const smallPng = pngOf(8, 6);
 const jsonEdit = (image_url: string) => ({ images: [{ image_url }] });
 
 interface Row {
-	/** Status, code and field. */
 	error: string;
-	/** One or several. */
 	endpoints: string;
 	change: Change;
 	key?: DefaultKeyName;

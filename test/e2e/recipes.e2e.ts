@@ -78,7 +78,6 @@ afterAll(() => web?.close());
 
 const folderOf = (id: string) => join(n8nServer.n8n.userFolder, FILES, id);
 
-/** The ID of an example that is not changed for the test. */
 const untouched = (id?: string) => `${id}-untouched`;
 
 /** An example whose photos come from this machine, whose wait is short, and whose images are kept. */
@@ -95,7 +94,6 @@ function forThisTest(workflow: WorkflowFile): WorkflowFile {
 	return keeper ? followed(changed, keeper, saved('Save', folderOf(id))) : changed;
 }
 
-/** The files of a recipe's images. */
 async function images(id: string): Promise<Array<{ name: string; bytes: Buffer }>> {
 	const names = (await readdir(folderOf(id))).sort();
 	return await Promise.all(
@@ -103,7 +101,6 @@ async function images(id: string): Promise<Array<{ name: string; bytes: Buffer }
 	);
 }
 
-/** Starts a workflow as the editor does. */
 async function begin(id: string, trigger: string): Promise<string> {
 	const { executionId } = await n8nServer.main.rest.call<{ executionId: string }>(
 		'POST',

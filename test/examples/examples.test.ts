@@ -175,7 +175,6 @@ const promptsOfFiles = async (items: INodeExecutionData[], prompts: string[]) =>
 
 const PHOTO = drawImage({ prompt: 'boat', index: 0, width: 40, height: 30 });
 
-/** The item of a form to which a file was uploaded. */
 async function uploaded(bytes: Buffer): Promise<INodeExecutionData[]> {
 	const { context } = await harness.text({ resource: 'model', operation: 'getAll' });
 	const Image = await context.helpers.prepareBinaryData(bytes, 'boat.png', 'image/png');

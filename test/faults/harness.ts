@@ -44,7 +44,6 @@ interface Ended {
 		message: string;
 		description?: string;
 		details?: IDataObject;
-		/** Of an error that the node throws. */
 		itemIndex?: number;
 	};
 	outputs?: INodeExecutionData[][];
@@ -79,7 +78,6 @@ async function startFronts(port: number, authority: ReturnType<typeof newAuthori
 /** Runs one request of a node after the other against a gateway at which it fails. */
 export type FaultHarness = Awaited<ReturnType<typeof openFaultHarness>>;
 
-/** What a user sees of a run. */
 export type Seen = Awaited<ReturnType<FaultHarness['run']>>;
 
 export async function openFaultHarness() {
@@ -289,7 +287,6 @@ function impatient(node: INodeType, timeouts: Timeouts): INodeType {
 	};
 }
 
-/** Lets TLS connections of this process trust this authority alone. */
 function trust(cert: string): () => void {
 	const original = tls.createSecureContext;
 	const mutable = tls as { createSecureContext: typeof tls.createSecureContext };

@@ -7,7 +7,6 @@ import { optionNamesAt, type CallSite } from './call-sites';
 import { adviceAt, failureAt, sitesOf, type Failure, type Row } from './expected';
 import { openFaultHarness, type FaultHarness, type Seen } from './harness';
 
-/** Tests that let each fault meet its call sites over real sockets. */
 export function runRows(rows: Row[]) {
 	let disk: BinaryStorage;
 	let harness: FaultHarness;

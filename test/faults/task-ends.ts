@@ -1,12 +1,10 @@
 import type { TaskEndName } from '../../gateway/images/ends';
 
-/** What comes of an image task that ends without an image. */
 export interface TaskEndRow {
 	end: TaskEndName;
 	/** How often the image is submitted with Max Retries at 3 and Max Wait at 100 s. */
 	submits: number;
 	message: string;
-	/** How the description begins. */
 	advice: string;
 	retryable: boolean;
 }

@@ -66,7 +66,6 @@ export async function outcomeOf<T>(work: () => T | Promise<T>) {
 /** Pieces that mean something to one of the readers, and the key in the forms it is echoed in. */
 const KEYS = [KEY, `Bearer ${KEY}`, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64')];
 
-/** The words of a text. */
 export const wordsOf = (text: string) => text.trim().split(/\s+/);
 
 const MEANINGFUL = wordsOf(`

@@ -37,7 +37,6 @@ const gatewayRuns = commands
 	.map((command) => GATEWAY.exec(command))
 	.filter((found) => found !== null);
 
-/** Splits a command line into arguments, with double quotes. */
 const argumentsOf = (line: string) =>
 	[...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b!);
 

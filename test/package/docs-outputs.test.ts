@@ -17,7 +17,6 @@ const harness = useHarness();
 /** The JSON blocks of a place in a page, in order; who reads one takes it away. */
 type Shown = IterableIterator<IDataObject>;
 
-/** JSON whose values are changed, those within it as well. */
 const changed = (json: unknown, change: (key: string, value: unknown) => unknown) =>
 	JSON.parse(JSON.stringify(json, change)) as IDataObject;
 
@@ -58,7 +57,6 @@ async function expectImage(parameters: IDataObject, shown?: IDataObject) {
 	expect(tidyImage(shown)).toEqual(tidyImage(run.items[0]?.json));
 }
 
-/** The prompt that the text of a place quotes. */
 function quoted(place: string, prompt: string): string {
 	const [page, heading] = place.split('#') as [string, string];
 	expect(section(page, heading)).toContain(`\`${prompt}\``);

@@ -18,7 +18,6 @@ const PAGES: Record<string, string> = {
 	ModelAccessImage: 'images',
 };
 
-/** Repositories of others that files may name. */
 const OTHER_REPOSITORIES = ['n8n-io/n8n'];
 
 /** Made-up addresses, in tests and samples: those listed, and all at reserved hosts. */
@@ -55,7 +54,6 @@ function others(pattern: RegExp, isAllowed: (found: string) => boolean): string[
 	);
 }
 
-/** The files of the project whose paths fit. */
 const filesLike = (pattern: RegExp) => [...texts.keys()].filter((file) => pattern.test(file));
 
 test('package.json names one repository in each field', () => {

@@ -1,6 +1,5 @@
 import { inspect, types } from 'node:util';
 
-/** A way to write the secret, by name. */
 type Forms = Map<string, string>;
 
 /**
