@@ -33,21 +33,7 @@ export interface Sending {
 	signal?: AbortSignal;
 }
 
-export class Answer {
-	readonly text: string;
-
-	constructor(
-		readonly status: number,
-		readonly headers: Record<string, string | string[] | undefined>,
-		readonly bytes: Buffer,
-	) {
-		this.text = bytes.toString('utf8');
-	}
-
-	get json(): unknown {
-		return JSON.parse(this.text) as unknown;
-	}
-}
+export type Answer = Awaited<ReturnType<Client['send']>>;
 
 /** Status, code and parameter of an error in one line. */
 export function errorOf({ status, json }: Answer): string {
@@ -74,10 +60,16 @@ export class Client {
 	}
 
 	/** @param path after the origin, or a whole URL */
-	async send(method: string, path: string, sending?: Sending): Promise<Answer> {
-		const reply = await this.open(method, path, sending);
-		const bytes = Buffer.from(await reply.body.arrayBuffer());
-		return new Answer(reply.statusCode, reply.headers, bytes);
+	async send(method: string, path: string, sending?: Sending) {
+		const { statusCode: status, headers, body } = await this.open(method, path, sending);
+		const bytes = Buffer.from(await body.arrayBuffer());
+		const text = bytes.toString();
+		return {
+			...{ status, headers, bytes, text },
+			get json() {
+				return JSON.parse(text) as unknown;
+			},
+		};
 	}
 
 	async ask(endpoint: Endpoint, change: Change = {}, sending?: Sending) {

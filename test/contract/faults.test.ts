@@ -7,17 +7,12 @@ import {
 	startSniffer,
 	statusFault,
 	type FaultRule,
-	type NamedFault,
 	type Sniffer,
 } from '../../gateway/faults/catalogue';
 import { gatewayHelp, readGatewayWishes } from '../../scripts/gateway-options';
 import { start, type Answer, type Endpoint } from './client';
 
-const named = (name: string): NamedFault => {
-	const fault = findFault(name);
-	if (!fault) throw new Error(`The catalogue has no fault "${name}"`);
-	return fault;
-};
+const named = (name: string) => findFault(name)!;
 
 let elsewhere: Sniffer;
 beforeAll(async () => {
@@ -34,12 +29,8 @@ async function faulty(rules: FaultRule[], seed = 1) {
 	return harness;
 }
 
-interface Row {
-	name: string;
-	endpoint: Endpoint;
-	/** What the client sees in place of the own reply of the gateway. */
-	seen: (own: Answer) => object;
-}
+/** `seen`: what the client sees in place of the own reply of the gateway. */
+type Row = { name: string; endpoint: Endpoint; seen: (own: Answer) => object };
 
 const headers = (name: string, value: string | string[]) => () => ({ headers: { [name]: value } });
 const body = (pattern: RegExp) => () => ({ text: expect.stringMatching(pattern) as string });
