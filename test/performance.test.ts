@@ -156,15 +156,3 @@ test('a stream of 20,000 deltas goes on in far fewer pieces if it comes all at o
 	expect(harness.time.waits.length).toBeLessThanOrEqual(2);
 	expect(harness.gateway.count()).toBe(1);
 });
-
-test.each([
-	[3, 1],
-	[4, 2],
-	[6, 2],
-	[10, 4],
-	[60, 20],
-])('an image of %i s takes %i polls, not one more', async (taskSeconds, polls) => {
-	harness = await startHarness({ taskSeconds });
-	await harness.image(generateImage());
-	expect(harness.gateway.count({ route: 'task' })).toBe(polls);
-});

@@ -4,20 +4,17 @@ import { readBinary } from '../../scripts/engine/index';
 import { maySendAgain, type Misfortune } from './faults';
 import { calledFree, wasTooMany } from './real';
 
-/** What a node was given, and what it made of it. */
 export interface Work {
 	kind: 'generate' | 'edit' | 'response' | 'stream' | 'submit' | 'wait' | 'get';
 	/** Prompts; for `wait` and `get` the IDs of tasks. */
 	subjects: string[];
 	outputs: INodeExecutionData[];
-	/** What the node wrote into n8n's log. */
 	logged: string;
 }
 
 export interface Audit {
 	fulfilled: number;
 	failed: number;
-	/** Images that were handed on. */
 	images: number;
 	violations: string[];
 }
@@ -76,7 +73,6 @@ async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, au
 	}
 }
 
-/** Whether a task that was looked at has images. */
 const isDone = ({ json }: INodeExecutionData, task: ImageTask | undefined) =>
 	json.status === 'completed' && task?.errorInResult === undefined;
 
@@ -84,7 +80,6 @@ const isDone = ({ json }: INodeExecutionData, task: ImageTask | undefined) =>
 export const itemOf = ({ pairedItem }: INodeExecutionData): number =>
 	typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : -1;
 
-/** Longest message of an error, in characters. */
 const LONGEST_MESSAGE = 1000;
 
 function unreadable(subject: string, { json }: INodeExecutionData): string[] {
@@ -128,7 +123,6 @@ function promptOf({ body }: RequestRecord): string {
 	return String(typeof prompt === 'string' ? prompt : input);
 }
 
-/** What an output says of its task. */
 export interface Told {
 	task_id?: unknown;
 	error?: unknown;

@@ -30,64 +30,36 @@ import { realChaos } from './real';
 export interface ChaosOptions {
 	items: number;
 	seed: number;
-	/** Share of the exchanges that something happens to. */
-	share?: number;
 	/** `real`: tasks are refused, charged and lost as real gateways do it. */
 	profile?: ProfileName;
-	/** The nodes, their waits on a clock. */
-	nodes?: ChaosNodes;
-	/** Told after each batch. */
+	/** The nodes of this package, their waits on a clock that is driven. */
+	nodes?: typeof NODES;
 	onBatch?: (done: number) => void;
 }
 
-/** Makes the nodes of this package, on a clock that is driven. */
-export interface ChaosNodes {
-	text: (time: VirtualTime) => INodeType;
-	image: (time: VirtualTime) => INodeType;
-}
-
-/** What a run saw. */
-export interface ChaosReport {
-	seed: number;
-	items: number;
-	/** Requests to the gateway and to the storage. */
-	exchanges: number;
-	/** How often each fault happened. */
-	faults: Record<string, number>;
-	/** Items that came to what they were for, and items that came to an error. */
-	fulfilled: number;
-	failed: number;
-	/** Seconds of driven time. */
-	seconds: number;
-	/** Bytes by which the heap is larger at the end than after the first batch. */
-	growth: number;
-	/** What is not as it must be; nothing, if all is well. */
-	violations: string[];
-}
+const NODES = {
+	text: textNode as (time: VirtualTime) => INodeType,
+	image: imageNode as (time: VirtualTime) => INodeType,
+};
 
 /** Items of one batch: each has a gateway of its own, so that its usage log stay small. */
 const BATCH = 250;
 
+/** Share of the exchanges that something happens to. */
+const SHARE = 0.3;
+
 /** Runs items of every kind through the nodes while a share of all exchanges goes wrong. */
-export async function runChaos({
-	items,
-	seed,
-	share,
-	profile,
-	nodes = { text: textNode, image: imageNode },
-	onBatch,
-}: ChaosOptions): Promise<ChaosReport> {
-	const none = { exchanges: 0, faults: {}, fulfilled: 0, failed: 0, seconds: 0, growth: 0 };
-	const report: ChaosReport = { seed, items, ...none, violations: [] };
+export async function runChaos({ items, seed, profile, nodes = NODES, onBatch }: ChaosOptions) {
 	const rejections = watchRejections();
 	const before = resources();
 	// What is loaded and compiled once counts for nobody's memory.
-	await runBatch({ from: 0, seed: 'warm', count: 40, share, profile, nodes });
+	await runBatch(newReport(), { from: 0, seed: 'warm', count: 40, profile, nodes });
 	const heap = heapUsed();
+	const report = newReport();
 	try {
 		for (let from = 0; from < items; from += BATCH) {
 			const count = Math.min(BATCH, items - from);
-			add(report, await runBatch({ from, seed, count, share, profile, nodes }));
+			await runBatch(report, { from, seed, count, profile, nodes });
 			onBatch?.(from + count);
 		}
 	} finally {
@@ -101,18 +73,21 @@ export async function runChaos({
 	return report;
 }
 
-type BatchReport = Omit<ChaosReport, 'seed' | 'items' | 'growth'>;
+type Report = ReturnType<typeof newReport>;
 
-function add(report: ChaosReport, batch: BatchReport) {
-	report.exchanges += batch.exchanges;
-	report.fulfilled += batch.fulfilled;
-	report.failed += batch.failed;
-	report.seconds += batch.seconds;
-	report.violations.push(...batch.violations);
-	for (const [name, count] of Object.entries(batch.faults)) {
-		report.faults[name] = (report.faults[name] ?? 0) + count;
-	}
-}
+const newReport = () => ({
+	/** Requests to the gateway and to the storage. */
+	exchanges: 0,
+	faults: {} as Record<string, number>,
+	/** Items that came to what they were for, and items that came to an error. */
+	fulfilled: 0,
+	failed: 0,
+	seconds: 0,
+	/** Bytes by which the heap is larger at the end than after the first batch. */
+	growth: 0,
+	/** What is not as it must be; nothing, if all is well. */
+	violations: [] as string[],
+});
 
 /** Driven time that knows how many waits are under way. */
 class CountingTime extends VirtualTime {
@@ -120,11 +95,7 @@ class CountingTime extends VirtualTime {
 
 	override async sleep(ms: number, signal?: AbortSignal) {
 		this.waiting++;
-		try {
-			await super.sleep(ms, signal);
-		} finally {
-			this.waiting--;
-		}
+		await super.sleep(ms, signal).finally(() => this.waiting--);
 	}
 }
 
@@ -132,18 +103,14 @@ interface Batch {
 	/** Number of its first item. */
 	from: number;
 	count: number;
-	nodes: ChaosNodes;
+	seed: number | string;
+	profile?: ProfileName;
+	nodes: typeof NODES;
 }
 
-async function runBatch({
-	seed,
-	share = 0.3,
-	profile,
-	...batch
-}: Batch &
-	Pick<ChaosOptions, 'share' | 'profile'> & { seed: number | string }): Promise<BatchReport> {
+async function runBatch(report: Report, { from, count, seed, profile, nodes }: Batch) {
 	// One chance for all waits of a batch: which item waits first depends on the machine.
-	const jitter = chanceOf(seed, 'jitter', batch.from);
+	const jitter = chanceOf(seed, 'jitter', from);
 	const time = new CountingTime(undefined, () => jitter);
 	const started = time.now();
 	const gateway = await startGateway({
@@ -152,16 +119,16 @@ async function runBatch({
 		taskLifetime: 10 ** 9,
 		taskSeconds: ({ prompt }) => 2 + Math.floor(8 * chanceOf(seed, 'duration', prompt)),
 		failTask: ({ prompt }) => (chanceOf(seed, 'fails', prompt) < 0.03 ? {} : undefined),
-		...(profile === 'real' ? realChaos(seed, batch.from) : {}),
+		...(profile === 'real' ? realChaos(seed, from) : {}),
 	});
 	const elsewhere = await startSniffer();
 	const disk = await storeBinaryOnDisk();
 	const setting = { time: time.gateway, elsewhere: elsewhere.origin };
-	const misfortune = new Misfortune(seed, share, setting, profile);
+	const misfortune = new Misfortune(seed, SHARE, setting, profile);
 	misfortune.befall(gateway);
-	const violations: string[] = [];
+	const { violations } = report;
 	try {
-		const works = await runWorks({ ...batch, gateway, time, violations });
+		const works = await runWorks({ from, count, nodes, gateway, time, violations });
 		// Connections that a peer has closed are gone a few turns later.
 		await time.advance(1000);
 		const audit = await auditOf(works, gateway, misfortune);
@@ -170,21 +137,23 @@ async function runBatch({
 		if (files.length !== audit.images) {
 			violations.push(`${files.length} files for ${audit.images} images`);
 		}
-		const { fulfilled, failed } = audit;
-		const { exchanges } = misfortune;
-		const seconds = (time.now() - started) / 1000;
-		const faults = Object.fromEntries(misfortune.counts);
-		return { exchanges, faults, fulfilled, failed, seconds, violations };
+		report.fulfilled += audit.fulfilled;
+		report.failed += audit.failed;
+		report.exchanges += misfortune.exchanges;
+		report.seconds += (time.now() - started) / 1000;
+		for (const [name, count] of misfortune.counts) {
+			report.faults[name] = (report.faults[name] ?? 0) + count;
+		}
 	} finally {
 		await Promise.all([gateway.close(), elsewhere.close(), disk.remove()]);
 	}
 }
 
-interface Surroundings extends Batch {
+type Surroundings = Pick<Batch, 'from' | 'count' | 'nodes'> & {
 	gateway: Gateway;
 	time: VirtualTime;
 	violations: string[];
-}
+};
 
 const prompt = '={{ $json.prompt }}';
 const options = { concurrency: 16 };

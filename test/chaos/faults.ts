@@ -27,7 +27,6 @@ const REFUSALS = [
 
 const DOUBTS = [statusFault(408, 'nothing'), statusFault(502, 'a web page'), statusFault(504)];
 
-/** What can happen to any request. */
 const ANYWHERE = [...REFUSALS, ...DOUBTS, ...CONNECTION_FAULTS, ...HEADER_FAULTS];
 
 const ONCE_MORE = [statusFault(500), statusFault(500, 'plain text')];
@@ -35,7 +34,6 @@ const ONCE_MORE = [statusFault(500), statusFault(500, 'plain text')];
 const FORBIDDEN = statusFault(403, 'plain text');
 const REFUSED = [statusFault(400), FORBIDDEN, redirectFault(307, 'another origin')];
 
-/** What can happen to a request, by its route. */
 const BY_ROUTE: Partial<Record<Exchange['route'] | 'image', NamedFault[]>> = {
 	generations: [...ANYWHERE, ...ONCE_MORE, ...REFUSED, ...ANSWER_FAULTS, ...EXTRA_FAULTS],
 	edits: [...ANYWHERE, ...ONCE_MORE, ...REFUSED, ...ANSWER_FAULTS, ...EXTRA_FAULTS],
@@ -61,7 +59,6 @@ export function maySendAgain(route: Exchange['route'], fault: NamedFault | undef
 export class Misfortune {
 	/** What met each exchange, by its record. */
 	readonly met = new Map<object, NamedFault>();
-	/** How often each fault happened. */
 	readonly counts = new Map<string, number>();
 	exchanges = 0;
 	private readonly visits = new Map<string, number>();
@@ -74,7 +71,6 @@ export class Misfortune {
 		readonly profile?: ProfileName,
 	) {}
 
-	/** Lets it happen to a gateway. */
 	befall(gateway: Gateway) {
 		const promptOf = new Map<string, string>();
 		const ownerOf = ({ record }: Exchange | StorageExchange): string => {

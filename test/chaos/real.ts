@@ -37,7 +37,6 @@ export function realChaos(seed: number | string, from: number): GatewayOptions {
 	};
 }
 
-/** Whether a task was refused as too many. */
 export const wasTooMany = (gateway: Gateway, { httpStatus, refused, taskId }: TaskOutcome) => {
 	const failure = gateway.tasks.find(({ id }) => id === taskId)?.failure;
 	const limited = httpStatus !== undefined && [429, 503, 529].includes(httpStatus);

@@ -10,8 +10,7 @@ interface Event {
 	data: Record<string, unknown> & { type: string; delta?: string };
 }
 
-/** The events of a stream, without `[DONE]`. */
-function eventsOf({ text }: Pick<Answer, 'text'>): Event[] {
+function eventsOf(text: string): Event[] {
 	const events: Event[] = [];
 	const onEvent = ({ event, data }: { event?: string; data: string }) => {
 		if (data !== '[DONE]') events.push({ event, data: JSON.parse(data) as Event['data'] });
@@ -21,9 +20,6 @@ function eventsOf({ text }: Pick<Answer, 'text'>): Event[] {
 }
 
 const deltasOf = (events: Event[]) => events.map(({ data }) => data.delta ?? '').join('');
-
-/** Types of the events, repeated ones once. */
-const typesOf = (events: Event[]) => [...new Set(events.map(({ data }) => data.type))];
 
 test('The model list has the models of the calling key, and may be empty', async () => {
 	const { client, gateway } = await start();
@@ -40,14 +36,12 @@ describe('Response', () => {
 		const { client } = await start();
 		const { json, status } = await client.ask('responses');
 		const other = await client.ask('responses', { stream: false });
-		const part = { type: 'output_text', text: 'You said: Hello there' };
-		expect(status).toBe(200);
-		expect(json).toMatchObject({
-			...{ id: ID, object: 'response', created_at: NOW, status: 'completed' },
-			model: 'aurora-text-1',
-			output: [{ type: 'message', role: 'assistant', content: [part] }],
-			usage: { input_tokens: 2, output_tokens: 4, total_tokens: 6 },
-		});
+		const content = [{ type: 'output_text', text: 'You said: Hello there' }];
+		const output = [{ type: 'message', role: 'assistant', content }];
+		const usage = { input_tokens: 2, output_tokens: 4, total_tokens: 6 };
+		const fields = { id: ID, object: 'response', created_at: NOW, status: 'completed' };
+		const response = { ...fields, model: 'aurora-text-1', output, usage };
+		expect([status, json]).toMatchObject([200, response]);
 		expect(other.json).not.toMatchObject({ id: (json as { id: string }).id });
 	});
 
@@ -83,11 +77,12 @@ describe('Events', () => {
 		const answer = await client.ask('responses', { stream: true });
 		expect(answer.headers['content-type']).toMatch(/^text\/event-stream/);
 		expect(answer.text).toMatch(/\n\ndata: \[DONE\]\n\n$/);
-		const events = eventsOf(answer);
+		const events = eventsOf(answer.text);
 		const begun = ['created', 'in_progress', 'output_item.added', 'content_part.added'];
 		const texts = ['output_text.delta', 'output_text.done', 'content_part.done'];
 		const types = [...begun, ...texts, 'output_item.done', 'completed'];
-		expect(typesOf(events)).toEqual(types.map((type) => `response.${type}`));
+		const seen = [...new Set(events.map(({ data }) => data.type))];
+		expect(seen).toEqual(types.map((type) => `response.${type}`));
 		expect(events.map(({ data }) => data.sequence_number)).toEqual([...events.keys()]);
 		expect(events.map(({ event }) => event)).toEqual(events.map(({ data }) => data.type));
 		expect(deltasOf(events)).toBe('You said: Hello there');
@@ -104,7 +99,7 @@ describe('Events', () => {
 		const seen: string[] = [];
 		const reading = (async () => {
 			for await (const chunk of reply.body) {
-				for (const { data } of eventsOf({ text: String(chunk) })) {
+				for (const { data } of eventsOf(String(chunk))) {
 					if (data.delta) seen.push(`${data.delta} ${time.now() - from}`);
 				}
 			}
@@ -119,7 +114,7 @@ describe('Events', () => {
 	])('%s: a stream ends by an error event after partial output', async (word, last) => {
 		const { client } = await start();
 		const input = `Tell me more ${word}`;
-		const events = eventsOf(await client.ask('responses', { stream: true, input }));
+		const events = eventsOf((await client.ask('responses', { stream: true, input })).text);
 		expect(deltasOf(events)).toBe('You said: Tell');
 		expect(events.at(-1)?.data).toMatchObject(last);
 	});
@@ -138,11 +133,7 @@ test.each([408, 429, 503])('[[status:%i]] always, [[once:%i]] the first time', a
 	expect(gateway.charges).toHaveLength(2);
 });
 
-interface Done {
-	status: string;
-	image_url: string;
-	result: { data: Array<{ url: string }> };
-}
+type Done = { status: string; image_url: string; result: { data: Array<{ url: string }> } };
 
 const done = ({ json }: Answer) => json as Done;
 
@@ -155,10 +146,8 @@ async function completed(change: Record<string, unknown> = {}) {
 	return { ...harness, id, poll, url: done(poll).image_url };
 }
 
-/** The fields that a task always has. */
-const always = (id: string) => {
-	return { id, task_id: id, object: 'image.generation.task', expires_at: NOW + 3600 };
-};
+const always = (id: string) =>
+	({ id, task_id: id, object: 'image.generation.task', expires_at: NOW + 3600 }) as const;
 
 describe('Image task: states and fields', () => {
 	test.each(['generations', 'edits'] as const)('%s: 202 and a running task', async (endpoint) => {
@@ -218,8 +207,9 @@ describe('Image task: states and fields', () => {
 		const { client, time, id, url } = await completed();
 		const missing = [await client.poll(id, { key: 'second' }), await client.poll('__proto__')];
 		await time.advance((3600 - 6) * 1000 - 1);
-		for (const last of [client.poll(id), client.download(url)])
-			expect((await last).status).toBe(200);
+		expect([(await client.poll(id)).status, (await client.download(url)).status]).toEqual([
+			200, 200,
+		]);
 		await time.advance(1);
 		missing.push(await client.poll(id));
 		const type = 'IMAGE_TASK_NOT_FOUND';
@@ -242,13 +232,10 @@ describe('Images and their storage', () => {
 		const { bytes, headers } = await client.download(first!.url);
 		const facts = [headers['content-type'], headers['content-length'], sizeOf(bytes)];
 		expect(facts).toEqual(['image/png', `${bytes.length}`, { width: 64, height: 48 }]);
-		const belongs = [
-			imageBelongsTo('灯台 🌊', bytes),
-			imageBelongsTo('another', bytes),
-			imageBelongsTo('灯台 🌊', bytes.subarray(0, -20)),
-			(await client.download(second!.url)).bytes.equals(bytes),
-		];
-		expect(belongs).toEqual([true, false, false, false]);
+		expect(imageBelongsTo('灯台 🌊', bytes)).toBe(true);
+		expect(imageBelongsTo('another', bytes)).toBe(false);
+		expect(imageBelongsTo('灯台 🌊', bytes.subarray(0, -20))).toBe(false);
+		expect((await client.download(second!.url)).bytes.equals(bytes)).toBe(false);
 	});
 
 	test('the storage refuses changed addresses and requests with a key, and records the key', async () => {

@@ -33,21 +33,7 @@ export interface Sending {
 	signal?: AbortSignal;
 }
 
-export class Answer {
-	readonly text: string;
-
-	constructor(
-		readonly status: number,
-		readonly headers: Record<string, string | string[] | undefined>,
-		readonly bytes: Buffer,
-	) {
-		this.text = bytes.toString('utf8');
-	}
-
-	get json(): unknown {
-		return JSON.parse(this.text) as unknown;
-	}
-}
+export type Answer = Awaited<ReturnType<Client['send']>>;
 
 /** Status, code and parameter of an error in one line. */
 export function errorOf({ status, json }: Answer): string {
@@ -61,7 +47,6 @@ export class Client {
 
 	constructor(private readonly gateway: Gateway) {}
 
-	/** Sends a request and leaves the body of its reply unread. */
 	async open(method: string, path: string, { key = 'active', body, ...sending }: Sending = {}) {
 		const authorization = key === null ? {} : { authorization: `Bearer ${this.gateway.keys[key]}` };
 		const json = body === undefined || body instanceof FormData ? {} : JSON_TYPE;
@@ -75,13 +60,18 @@ export class Client {
 	}
 
 	/** @param path after the origin, or a whole URL */
-	async send(method: string, path: string, sending?: Sending): Promise<Answer> {
-		const reply = await this.open(method, path, sending);
-		const bytes = Buffer.from(await reply.body.arrayBuffer());
-		return new Answer(reply.statusCode, reply.headers, bytes);
+	async send(method: string, path: string, sending?: Sending) {
+		const { statusCode: status, headers, body } = await this.open(method, path, sending);
+		const bytes = Buffer.from(await body.arrayBuffer());
+		const text = bytes.toString();
+		return {
+			...{ status, headers, bytes, text },
+			get json() {
+				return JSON.parse(text) as unknown;
+			},
+		};
 	}
 
-	/** Sends the endpoint's smallest request, changed. */
 	async ask(endpoint: Endpoint, change: Change = {}, sending?: Sending) {
 		const [method, path, smallest] = ENDPOINTS[endpoint];
 		if (!smallest) return await this.send(method, path, sending);
@@ -90,7 +80,6 @@ export class Client {
 		return await this.send(method, path, { body, ...sending });
 	}
 
-	/** Submits an image task and returns its ID. */
 	async submit(change?: Change, sending?: Sending): Promise<string> {
 		return ((await this.ask('generations', change, sending)).json as { task_id: string }).task_id;
 	}

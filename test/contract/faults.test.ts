@@ -7,17 +7,12 @@ import {
 	startSniffer,
 	statusFault,
 	type FaultRule,
-	type NamedFault,
 	type Sniffer,
 } from '../../gateway/faults/catalogue';
 import { gatewayHelp, readGatewayWishes } from '../../scripts/gateway-options';
 import { start, type Answer, type Endpoint } from './client';
 
-const named = (name: string): NamedFault => {
-	const fault = findFault(name);
-	if (!fault) throw new Error(`The catalogue has no fault "${name}"`);
-	return fault;
-};
+const named = (name: string) => findFault(name)!;
 
 let elsewhere: Sniffer;
 beforeAll(async () => {
@@ -25,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(async () => await elsewhere.close());
 
-/** A gateway at which things go wrong by rules. */
 async function faulty(rules: FaultRule[], seed = 1) {
 	const harness = await start();
 	const setting = { time: harness.time.gateway, elsewhere: elsewhere.origin };
@@ -35,12 +29,8 @@ async function faulty(rules: FaultRule[], seed = 1) {
 	return harness;
 }
 
-interface Row {
-	name: string;
-	endpoint: Endpoint;
-	/** What the client sees in place of the own reply of the gateway. */
-	seen: (own: Answer) => object;
-}
+/** `seen`: what the client sees in place of the own reply of the gateway. */
+type Row = { name: string; endpoint: Endpoint; seen: (own: Answer) => object };
 
 const headers = (name: string, value: string | string[]) => () => ({ headers: { [name]: value } });
 const body = (pattern: RegExp) => () => ({ text: expect.stringMatching(pattern) as string });

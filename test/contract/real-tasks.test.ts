@@ -39,8 +39,7 @@ describe('Limits in the background', () => {
 		const ids = await submitAll(harness, 2);
 		ids.push(...(await submitAll(harness, 1, { key: 'second' })));
 		await harness.time.advance(20_000);
-		const own = await states(harness, ids.slice(0, 2));
-		expect(own).toEqual(['completed', 'completed']);
+		expect(await states(harness, ids.slice(0, 2))).toEqual(['completed', 'completed']);
 		await harness.time.advance(19_999);
 		expect(await states(harness, ids.slice(2), { key: 'second' })).toEqual(['processing']);
 		await harness.time.advance(1);
@@ -106,21 +105,19 @@ describe('Limits in the background', () => {
 		const harness = await start({ backgroundLimits: true });
 		const poor = await harness.client.submit({}, { key: 'exhausted' });
 		const unknown = await harness.client.submit({ model: 'nope' });
-		const errors = [
-			taskIn(await harness.client.poll(poor, { key: 'exhausted' })),
-			taskIn(await harness.client.poll(unknown)),
-		];
-		expect(errors).toMatchObject([
-			{ http_status: 403, error: { type: 'billing_error', message: 'insufficient balance' } },
-			{ http_status: 404, error: { type: 'model_not_found' } },
-		]);
-		expect(errors[1]?.error?.message).toContain('Model "nope" is not supported');
+		expect((await harness.client.poll(poor, { key: 'exhausted' })).json).toMatchObject({
+			http_status: 403,
+			error: { type: 'billing_error', message: 'insufficient balance' },
+		});
+		const message = expect.stringContaining('Model "nope" is not supported') as string;
+		const error = { type: 'model_not_found', message };
+		expect((await harness.client.poll(unknown)).json).toMatchObject({ http_status: 404, error });
 	});
 });
 
 describe('How tasks end', () => {
 	const failures = (Object.keys(TASK_ENDS) as TaskEndName[]).filter(
-		(name) => endNamed(name).failure !== undefined,
+		(name) => endNamed(name).failure,
 	);
 
 	test.each(failures)('%s: by the setting and by the word in the prompt', async (name) => {
@@ -147,9 +144,8 @@ describe('How tasks end', () => {
 		const id = await client.submit();
 		await time.advance(6_000);
 		const { status, http_status, result, image_url } = taskIn(await client.poll(id));
-		const error = endNamed('error in the result').errorInResult;
-		const shown = [status, http_status, result, image_url];
-		expect(shown).toEqual(['completed', 200, { error }, undefined]);
+		const answer = { error: endNamed('error in the result').errorInResult };
+		expect([status, http_status, result, image_url]).toEqual(['completed', 200, answer, undefined]);
 		expect(gateway.charges).toEqual([]);
 	});
 
@@ -189,7 +185,6 @@ describe('How tasks end', () => {
 	});
 });
 
-/** A task that is done, with the gateway's settings changed. */
 async function finished(options: GatewayOptions, change: Record<string, unknown> = {}) {
 	const harness = await start(options);
 	const submit = await harness.client.ask('generations', change);

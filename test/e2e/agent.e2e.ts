@@ -50,7 +50,6 @@ interface InputItem {
 	output: Text;
 }
 
-/** The gateway's requests for responses. */
 const responses = () => n8nServer.gateway.requests.filter(({ route }) => route === 'responses');
 
 /** What the gateway was sent since a request, as one line for each item of each request. */
@@ -234,7 +233,6 @@ describe('an agent on a gateway that behaves as real ones do and stores nothing'
 });
 
 describe('an agent whose key the gateway does not accept', () => {
-	/** Changes the key in n8n's credential, as its owner does in the editor. */
 	async function useKey(apiKey: string): Promise<void> {
 		await n8nServer.main.rest.call('PATCH', `/credentials/${CREDENTIAL.id}`, {
 			...CREDENTIAL,

@@ -81,7 +81,6 @@ export async function realGateway(rest: Rest) {
 	const credentials = { modelAccessApi: { id, name: credential.name } };
 	return {
 		gateway,
-		/** Publishes a workflow whose nodes use this gateway. */
 		publish: async (workflow: WorkflowFile): Promise<void> => {
 			const nodes = workflow.nodes.map((node) =>
 				node.credentials ? { ...node, credentials } : node,

@@ -19,7 +19,6 @@ export { until } from '../../scripts/n8n/until';
 interface Options extends N8nServerOptions {
 	gateway?: GatewayOptions;
 	workflows?: WorkflowFile[];
-	/** Whether n8n has a credential for the gateway. */
 	credential?: boolean;
 }
 
@@ -31,7 +30,6 @@ export interface N8nServer {
 	tarball: string;
 	/** The n8n that was started last, and its owner's session. */
 	main: Running & { rest: Rest };
-	/** Starts n8n and signs in. */
 	start: (options?: Partial<StartOptions>) => Promise<void>;
 	/** Calls a webhook of {@link main}, as the world outside does. */
 	post: (path: string, body: object) => Promise<Response>;

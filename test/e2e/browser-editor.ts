@@ -12,12 +12,10 @@ export class Editor {
 		this.page = browser.page;
 	}
 
-	/** Something by n8n's own mark for tests. */
 	at(id: string): Locator {
 		return this.page.getByTestId(id);
 	}
 
-	/** An empty canvas. */
 	async openNew(): Promise<void> {
 		const canvas = this.at('canvas-plus-button');
 		await until('a new workflow is open', async () => {
@@ -30,13 +28,11 @@ export class Editor {
 		});
 	}
 
-	/** The canvas of a saved workflow. */
 	async open(id: string): Promise<void> {
 		await this.page.goto(`${this.browser.address}/workflow/${id}`);
 		await this.at('canvas-node').first().waitFor();
 	}
 
-	/** Imports a workflow from a file, by the menu beside the name of the open workflow. */
 	async importFile(file: string): Promise<void> {
 		await this.at('workflow-menu').click();
 		await this.page.getByText('Import', { exact: true }).hover();
@@ -80,7 +76,6 @@ export class Editor {
 		return name === undefined ? entries : entries.and(this.page.getByText(name, { exact: true }));
 	}
 
-	/** Closes the panel of nodes. */
 	async leavePanel(): Promise<void> {
 		await this.page.keyboard.press('Escape');
 		await this.at('node-creator').waitFor({ state: 'hidden' });
@@ -112,29 +107,24 @@ export class Editor {
 		return { x: left, y: top, width: right - left, height: bottom - top };
 	}
 
-	/** A node on the canvas. */
 	node(name: string): Locator {
 		return this.page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`);
 	}
 
-	/** Opens a node. */
 	async openNode(name: string): Promise<void> {
 		await this.node(name).dblclick();
 		await this.at('ndv').waitFor();
 	}
 
-	/** Closes the open node. */
 	async closeNode(): Promise<void> {
 		await this.at('ndv-close-button').click();
 		await this.at('ndv').waitFor({ state: 'hidden' });
 	}
 
-	/** The control of a field of the open node, by the field's saved name. */
 	field(name: string): Locator {
 		return this.at(`parameter-input-${name}`);
 	}
 
-	/** Types into a field. */
 	async fill(name: string, text: string): Promise<void> {
 		await this.field(name).locator('input, textarea, .cm-content').first().fill(text);
 	}
@@ -151,7 +141,6 @@ export class Editor {
 		await this.at('node-parameters').getByText(preview).first().waitFor();
 	}
 
-	/** Those of the names that label a field of the open node, in the order of the panel. */
 	async fieldNames(names: string[]): Promise<string[]> {
 		const labels = await this.at('node-parameters').locator('label').allInnerTexts();
 		// Below the name stand the switches of the field.
@@ -178,20 +167,17 @@ export class Editor {
 		return this.at('rlc-item').locator('visible=true');
 	}
 
-	/** Chooses a model from the picker. */
 	async chooseModel(id: string): Promise<void> {
 		const found = await this.models(id);
 		await found.getByText(id, { exact: true }).first().click();
 	}
 
-	/** Runs the open node, and waits until it is done. */
 	async executeStep(): Promise<void> {
 		await clearNotes(this.page);
 		await this.at('node-execute-button').click();
 		await this.done();
 	}
 
-	/** Runs the workflow, and waits until it is done. */
 	async execute(): Promise<void> {
 		await clearNotes(this.page);
 		await this.at('execute-workflow-button').first().click();
@@ -217,7 +203,6 @@ export class Editor {
 		await this.output.getByTestId(`radio-button-${mode}`).click();
 	}
 
-	/** What the open node shows of its error. */
 	async errorShown(): Promise<{ message: string; description: string }> {
 		const text = async (id: string) => await this.output.getByTestId(id).innerText();
 		return {
@@ -235,7 +220,6 @@ export class Editor {
 		return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
 	}
 
-	/** Opens the image of the output's Binary tab, and waits until it is drawn. */
 	async viewImage(): Promise<void> {
 		await this.showOutput('binary');
 		await this.output.getByTestId('ndv-view-binary-data').first().click();
@@ -249,7 +233,6 @@ async function begin(page: Page, what: string): Promise<void> {
 	await page.getByText(what, { exact: true }).locator('visible=true').first().click();
 }
 
-/** Where something is in the window. */
 export async function boxOf(element: Locator): Promise<Area> {
 	const box = await element.boundingBox();
 	if (!box) throw new Error('It is not on the screen');
@@ -275,7 +258,6 @@ export class CredentialWindow {
 		this.window = browser.page.getByTestId('editCredential-modal');
 	}
 
-	/** Begins a new credential. */
 	async create(type: string): Promise<void> {
 		const { page } = this.browser;
 		await begin(page, 'New credential');
@@ -289,7 +271,6 @@ export class CredentialWindow {
 		await this.window.waitFor();
 	}
 
-	/** Enters key and address, saves, and waits for the end of n8n's test. */
 	async save(apiKey: string, baseUrl: string): Promise<void> {
 		await this.window.getByTestId('parameter-input-apiKey').locator('input').fill(apiKey);
 		await this.window.getByTestId('parameter-input-baseUrl').locator('input').fill(baseUrl);

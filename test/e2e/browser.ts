@@ -7,7 +7,6 @@ import { clearNotes, openPage, signIn } from '../../scripts/n8n/browser';
 import { dataFolder } from '../../scripts/n8n/folders';
 import type { Owner, Running } from '../../scripts/n8n/n8n';
 
-/** A part of the window, in pixels. */
 export interface Area {
 	x: number;
 	y: number;
@@ -15,7 +14,6 @@ export interface Area {
 	height: number;
 }
 
-/** A browser that is signed in to an n8n. */
 export interface Browser {
 	page: Page;
 	/** Where n8n is; paths are put behind it. */
@@ -67,7 +65,6 @@ export function browserTest(name: string, work: () => Promise<void>): void {
 	});
 }
 
-/** Keeps what is on the screen; returns the names of the files. */
 async function keepFailure(page: Page, name: string): Promise<string> {
 	const folder = join(await dataFolder(), 'failures');
 	await mkdir(folder, { recursive: true });

@@ -24,7 +24,6 @@ afterAll(() => started.forEach((child) => child.kill('SIGKILL')));
 
 const readme = async () => await readFile(join(PROJECT, 'README.md'), 'utf8');
 
-/** Runs `npm run n8n` as a person does, until it is ready. */
 async function start(args: string[]): Promise<Session> {
 	const began = Date.now();
 	const child = spawn('npm', ['run', 'n8n', '--', ...args], {

@@ -27,7 +27,6 @@ const QUEUE_MODE = {
 
 let services: Service[] = [];
 let workers: [Running, Running];
-/** By the workflow's name. */
 const ids = new Map<string, string>();
 
 const n8nServer = arrange(async () => {
@@ -64,14 +63,12 @@ beforeAll(async () => {
 
 afterAll(async () => await Promise.all(services.map(async ({ stop }) => await stop())), 120_000);
 
-/** Calls a workflow's webhook, as the world outside does. */
 async function call({ name }: WorkflowFile, body: object): Promise<Response> {
 	const reply = await n8nServer.post(name, body);
 	if (!reply.ok) throw new Error(`${name}: ${reply.status} ${await reply.text()}`);
 	return reply;
 }
 
-/** The executions of a workflow, the latest first. */
 const executions = async ({ name }: WorkflowFile): Promise<Execution[]> =>
 	await n8nServer.main.rest.executions(ids.get(name) ?? '');
 
@@ -80,7 +77,6 @@ const said = async ({ logFile }: Running, form: RegExp) => [
 	...(await readFile(logFile, 'utf8')).matchAll(form),
 ];
 
-/** The IDs of the executions that a worker has begun. */
 const begunBy = async (worker: Running) =>
 	(await said(worker, /Worker started execution (\d+) /g)).map(([, id = '']) => id);
 
@@ -96,7 +92,6 @@ const submitted = (from = 0) => {
 	return tasks.map(({ request }) => request.prompt).sort();
 };
 
-/** When the gateway was asked for a task. */
 const pollsOf = (taskId: string) =>
 	n8nServer.gateway.requests
 		.filter(({ route, path }) => route === 'task' && path.endsWith(taskId))
@@ -170,9 +165,7 @@ test('An execution that is stopped on the main instance asks for nothing more', 
 
 describe('A worker that is killed while it waits for images', () => {
 	const { waits, submits, fetches } = workflows;
-	/** The prompts that were asked for. */
 	const prompts: string[] = [];
-	/** How many tasks the gateway had before. */
 	let from = 0;
 	/** The executions that the killed worker was at. */
 	let lost: Execution[];

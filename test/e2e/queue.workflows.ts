@@ -1,6 +1,5 @@
 import { byId, image, inARow, ours, webhook } from '../../scripts/n8n/workflows';
 
-/** A node that waits for a POST to `/webhook/<path>`. */
 const call = (path: string, responseMode: string, responseData?: string) =>
 	webhook('Call', path, { responseMode, responseData });
 
@@ -16,7 +15,6 @@ const each = (field: string, name: string) => ({
 /** A small image for a prompt: this is about n8n, not about drawing. */
 const small = (prompt: string) => image('Image', prompt, { size: '256x256' });
 
-/** A node that waits for a task that was submitted before. */
 const taskId = '={{ $json.task_id }}';
 const WAIT = ours('Wait', 'modelAccessImage', { resource: 'task', operation: 'wait', taskId });
 

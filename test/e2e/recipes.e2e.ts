@@ -3,18 +3,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
-import { drawImage, errorReply, imageBelongsTo, type FormRecord } from '../../gateway';
+import { drawImage, errorReply, imageBelongsTo } from '../../gateway';
 import { arrange, until } from './arrange';
 import { openBrowser, browserTest, type Browser } from './browser';
 import { Editor } from './browser-editor';
 import type { Execution } from '../../scripts/n8n/rest';
 import { parseRun } from '../../scripts/n8n/saved-run';
-import {
-	exampleWorkflows,
-	FILES,
-	importWorkflows,
-	type WorkflowFile,
-} from '../../scripts/n8n/n8n-server';
+import * as server from '../../scripts/n8n/n8n-server';
 import { followed, saved } from '../../scripts/n8n/workflows';
 
 /** The workflows of docs/recipes.md, in its order. */
@@ -60,29 +55,26 @@ const n8nServer = arrange(() => ({
 }));
 let web: Server;
 let browser: Browser;
-let examples: WorkflowFile[];
+let examples: server.WorkflowFile[];
 
 beforeAll(async () => {
 	web = createServer((_request, reply) => reply.setHeader('content-type', 'image/png').end(PHOTO));
 	await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
-	examples = await exampleWorkflows();
-	await Promise.all(
-		Object.keys(KEEPERS).map(async (id) => await mkdir(folderOf(id), { recursive: true })),
-	);
+	examples = await server.exampleWorkflows();
+	for (const id of Object.keys(KEEPERS)) await mkdir(folderOf(id), { recursive: true });
 	const asTheyAre = examples.map((example) => ({ ...example, id: untouched(example.id) }));
-	await importWorkflows(n8nServer.n8n, [...examples.map(forThisTest), ...asTheyAre]);
+	await server.importWorkflows(n8nServer.n8n, [...examples.map(forThisTest), ...asTheyAre]);
 	await n8nServer.start();
 }, 300_000);
 
 afterAll(() => web?.close());
 
-const folderOf = (id: string) => join(n8nServer.n8n.userFolder, FILES, id);
+const folderOf = (id: string) => join(n8nServer.n8n.userFolder, server.FILES, id);
 
-/** The ID of an example that is not changed for the test. */
 const untouched = (id?: string) => `${id}-untouched`;
 
 /** An example whose photos come from this machine, whose wait is short, and whose images are kept. */
-function forThisTest(workflow: WorkflowFile): WorkflowFile {
+function forThisTest(workflow: server.WorkflowFile): server.WorkflowFile {
 	const { id = '' } = workflow;
 	const here = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
 	const nodes = workflow.nodes.map((node) => {
@@ -95,34 +87,25 @@ function forThisTest(workflow: WorkflowFile): WorkflowFile {
 	return keeper ? followed(changed, keeper, saved('Save', folderOf(id))) : changed;
 }
 
-/** The files of a recipe's images. */
-async function images(id: string): Promise<Array<{ name: string; bytes: Buffer }>> {
+async function images(id: string) {
 	const names = (await readdir(folderOf(id))).sort();
-	return await Promise.all(
-		names.map(async (name) => ({ name, bytes: await readFile(join(folderOf(id), name)) })),
-	);
+	const files = await Promise.all(names.map((name) => readFile(join(folderOf(id), name))));
+	return { names, show: (prompt: string) => files.map((bytes) => imageBelongsTo(prompt, bytes)) };
 }
 
-/** Starts a workflow as the editor does. */
 async function begin(id: string, trigger: string): Promise<string> {
-	const { executionId } = await n8nServer.main.rest.call<{ executionId: string }>(
-		'POST',
-		`/workflows/${id}/run`,
-		{ triggerToStartFrom: { name: trigger } },
-	);
-	return executionId;
+	const from = { triggerToStartFrom: { name: trigger } };
+	const path = `/workflows/${id}/run`;
+	return (await n8nServer.main.rest.call<{ executionId: string }>('POST', path, from)).executionId;
 }
 
 /** The end of an execution, and what its nodes handed on. */
 async function ended(executionId: string, seconds?: number) {
-	const { data = '', status } = await until(
-		`execution ${executionId} ends`,
-		async () => {
-			const execution = await n8nServer.main.rest.execution(executionId);
-			return !['new', 'running', 'waiting'].includes(execution.status) && execution;
-		},
-		seconds,
-	);
+	const look = async () => {
+		const execution = await n8nServer.main.rest.execution(executionId);
+		return !['new', 'running', 'waiting'].includes(execution.status) && execution;
+	};
+	const { data = '', status } = await until(`execution ${executionId} ends`, look, seconds);
 	const { runData, error } = parseRun(n8nServer.n8n.installation, data).resultData;
 	const items = (node: string, output = 0): IDataObject[] =>
 		(runData[node] ?? []).flatMap((run) => run.data?.main?.[output] ?? []).map(({ json }) => json);
@@ -188,26 +171,18 @@ test('edit-photos-with-mask: each photo is sent with the mask; one that fails do
 		kind === 'edit' && ++edits === 2 ? { httpStatus: 400 } : undefined;
 	const { items } = await run('edit-photos-with-mask', 'Start');
 	n8nServer.gateway.settings.failTask = undefined;
-	const forms = n8nServer.gateway.requests
-		.filter(({ route }) => route === 'edits')
-		.map(({ body }) => (body as FormRecord).files);
-	expect(forms).toHaveLength(3);
-	for (const files of forms) {
-		expect(files).toMatchObject([
-			{ size: PHOTO.length },
-			{ field: 'mask', fileName: 'mask.png', mimeType: 'image/png' },
-		]);
-	}
+	const forms = n8nServer.gateway.requests.filter(({ route }) => route === 'edits');
+	const mask = { field: 'mask', fileName: 'mask.png', mimeType: 'image/png' };
+	const form = { body: { files: [{ size: PHOTO.length }, mask] } };
+	expect(forms).toMatchObject([form, form, form]);
 	const kept = items('Keep the Edited Photo').map(({ sku }) => sku as string);
-	const failed = items('List What Failed');
-	expect(failed).toHaveLength(1);
-	expect(failed[0]?.reason).toMatch(/^The gateway refused the image task \(HTTP 400\)/);
-	expect([...kept, failed[0]?.sku].sort()).toEqual(['CAM-02', 'CUP-03', 'DOG-01']);
-	const files = await images('edit-photos-with-mask');
-	expect(files.map(({ name }) => name)).toEqual(kept.map((sku, n) => `${n}-${sku}.png`));
-	for (const { bytes } of files) {
-		expect(imageBelongsTo(n8nServer.gateway.tasks.at(-1)?.request.prompt ?? '', bytes)).toBe(true);
-	}
+	const [failed, ...others] = items('List What Failed');
+	expect(others).toEqual([]);
+	expect(failed?.reason).toMatch(/^The gateway refused the image task \(HTTP 400\)/);
+	expect([...kept, failed?.sku].sort()).toEqual(['CAM-02', 'CUP-03', 'DOG-01']);
+	const { names, show } = await images('edit-photos-with-mask');
+	expect(names).toEqual(kept.map((sku, n) => `${n}-${sku}.png`));
+	expect(show(n8nServer.gateway.tasks.at(-1)?.request.prompt ?? '')).toEqual([true, true]);
 });
 
 test('nightly-report: makes its table, and keeps one row for each day', async () => {
@@ -216,15 +191,10 @@ test('nightly-report: makes its table, and keeps one row for each day', async ()
 	const { rest } = n8nServer.main;
 	const { id: project } = await rest.call<{ id: string }>('GET', '/projects/personal');
 	const path = `/projects/${project}/data-tables`;
-	const { data: tables } = await rest.call<{ data: Array<{ id: string; name: string }> }>(
-		'GET',
-		path,
-	);
+	const listed = async (at: string) => (await rest.call<{ data: IDataObject[] }>('GET', at)).data;
+	const tables = await listed(path);
 	expect(tables.map(({ name }) => name)).toEqual(['Daily reports']);
-	const { data: rows } = await rest.call<{ data: IDataObject[] }>(
-		'GET',
-		`${path}/${tables[0]?.id}/rows`,
-	);
+	const rows = await listed(`${path}/${tables[0]?.id as string}/rows`);
 	expect(rows).toMatchObject([
 		{
 			date: new Date().toISOString().slice(0, 10),
@@ -261,17 +231,13 @@ test('retry-failed-execution: Retry fetches the paid tasks and submits nothing t
 	expect([failed.status, submitted() - before]).toEqual(['error', 2]);
 	n8nServer.gateway.settings.intercept = undefined;
 
-	const { id } = await rest.call<{ id: string }>('POST', `/executions/${failed.id}/retry`, {
-		loadWorkflow: false,
-	});
+	const path = `/executions/${failed.id}/retry`;
+	const { id } = await rest.call<{ id: string }>('POST', path, { loadWorkflow: false });
 	expect((await ended(id)).status).toBe('success');
 	expect(submitted() - before).toBe(2);
-	const files = await images('retry-failed-execution');
-	expect(files.map(({ name }) => name)).toEqual(['0-LAMP-01.png', '1-MUG-07.png']);
-	expect(files.map(({ bytes }, n) => imageBelongsTo(rows[n]?.prompt ?? '', bytes))).toEqual([
-		true,
-		true,
-	]);
+	const { names, show } = await images('retry-failed-execution');
+	expect(names).toEqual(['0-LAMP-01.png', '1-MUG-07.png']);
+	expect(rows.map(({ prompt }, n) => show(prompt)[n])).toEqual([true, true]);
 });
 
 describe('on the canvas', () => {
@@ -285,9 +251,8 @@ describe('on the canvas', () => {
 		browserTest(`${id} has its note, and nodes that lack nothing`, async () => {
 			await editor.open(untouched(id));
 			const { nodes = [] } = examples.find((example) => example.id === id) ?? {};
-			const isNote = ({ type }: WorkflowFile['nodes'][number]) => type.endsWith('.stickyNote');
-			for (const node of nodes) {
-				await (isNote(node) ? editor.at('sticky') : editor.node(node.name)).waitFor();
+			for (const { name, type } of nodes) {
+				await (type.endsWith('.stickyNote') ? editor.at('sticky') : editor.node(name)).waitFor();
 			}
 			expect(await editor.at('node-issues').count()).toBe(0);
 			const area = await editor.canvasArea();
@@ -300,18 +265,10 @@ describe('on the canvas', () => {
 test('durable-wait: goes on after the restart, waits again for the slow task, and has both images', async () => {
 	const { status, items } = await ended(waiting, 180);
 	expect(status).toBe('success');
-	expect(items('Look at the Task').map(({ status: seen }) => seen)).toEqual([
-		'completed',
-		'processing',
-		'completed',
-	]);
-	const drawn = await images('durable-wait');
-	expect(drawn.map(({ bytes }) => imageBelongsTo('A harbor in fog, watercolor', bytes))).toContain(
-		true,
-	);
+	const seen = items('Look at the Task').map((task) => task.status);
+	expect(seen).toEqual(['completed', 'processing', 'completed']);
+	expect((await images('durable-wait')).show('A harbor in fog, watercolor')).toContain(true);
 	expect(items('List What Failed')).toEqual([]);
-	const own = n8nServer.gateway.tasks.filter(({ request }) =>
-		request.prompt.includes('watercolor'),
-	);
-	expect(own).toHaveLength(2);
+	const prompts = n8nServer.gateway.tasks.map(({ request }) => request.prompt);
+	expect(prompts.filter((prompt) => prompt.includes('watercolor'))).toHaveLength(2);
 }, 240_000);

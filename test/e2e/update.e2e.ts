@@ -53,7 +53,6 @@ const AGENT = servedBy(
 	{ ai_languageModel: chatModel('Model', [220, 220]) },
 );
 
-/** The package's node in each workflow. */
 const NODES = { draw: 'modelAccessImage', answer: 'modelAccess', agent: 'lmChatModelAccess' };
 
 // A test here may start n8n, which takes a while on a machine with other work.
@@ -62,7 +61,6 @@ jest.setTimeout(300_000);
 const n8nServer = arrange(() => ({ name: 'update', gateway: { taskSeconds: 1 } }));
 let higher: string;
 
-/** The workflows as n8n saved them, by ID. */
 const saved = new Map<string, string>();
 
 beforeAll(async () => {
@@ -81,7 +79,6 @@ async function savedText(id: string): Promise<string> {
 	return JSON.stringify({ nodes, connections, settings, versionId, activeVersionId, updatedAt });
 }
 
-/** Stops n8n, changes what is installed in it, and starts it again. */
 async function restart(
 	change: (userFolder: string) => Promise<void>,
 	options?: Partial<StartOptions>,

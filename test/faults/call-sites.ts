@@ -45,7 +45,6 @@ const operations = () =>
 		})),
 	);
 
-/** All operations of both nodes, such as `image, edit`. */
 export const operationNames = () => operations().map(({ name }) => name);
 
 /** The names of the fields and options of a call site's operation, as its panel shows them. */

@@ -75,7 +75,6 @@ export interface Failure {
 /** What comes of a fault at a call site: the right output, or a failure. */
 export type Expected = Partial<Record<CallSite, Failure | 'right'>>;
 
-/** A fault, and what comes of it at the call sites where it is tried. */
 export interface Row {
 	name: string;
 	group: string;
@@ -120,7 +119,6 @@ export function rowsFor(
 	});
 }
 
-/** The same at several call sites. */
 export const at = (sites: CallSite[], what: Failure | 'right'): Expected =>
 	Object.fromEntries(sites.map((callSite) => [callSite, what]));
 

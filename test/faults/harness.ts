@@ -1,30 +1,15 @@
 import tls from 'node:tls';
 import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import type { ImageTask } from '../../gateway';
 import {
 	freePort,
 	newAuthority,
 	newCertificate,
 	startSniffer,
 	startTlsFront,
-	type Sniffer,
 	type TlsFront,
 } from '../../gateway/faults/catalogue';
-import {
-	createResponse,
-	editImage,
-	generateImage,
-	getModels,
-	getTask,
-	imageNode,
-	shown,
-	startHarness,
-	submitted,
-	textNode,
-	waitForTask,
-	type Harness,
-} from '../nodes/arrange';
+import * as nodes from '../nodes/arrange';
 import {
 	newRecord,
 	runNode,
@@ -54,32 +39,16 @@ export const MODES: Mode[] = ['throw', 'continueRegularOutput', 'continueErrorOu
 /** Requests that time out at once, in real time. */
 export type Timeouts = 'all' | 'wholeBodies';
 
-interface Failed {
-	message: string;
-	description?: string;
-	details?: IDataObject;
-	/** Of an error that the node throws. */
-	itemIndex?: number;
-}
-
 interface Ended {
-	failure?: Failed;
+	failure?: {
+		message: string;
+		description?: string;
+		details?: IDataObject;
+		itemIndex?: number;
+	};
 	outputs?: INodeExecutionData[][];
 	left: unknown;
 	record: RunRecord;
-}
-
-/** What a user sees of a run. */
-export interface Seen {
-	/** How often the request was sent. */
-	sent: number;
-	/** Seconds between. */
-	waits: number[];
-	message?: string;
-	description?: string;
-	details?: IDataObject;
-	/** What is wrong with how a failed item is handed to n8n. */
-	wrongItem: string[];
 }
 
 /** Milliseconds of real time after which a request of {@link Timeouts} is given up. */
@@ -90,145 +59,74 @@ const IDLE_MS = 60_000;
 
 const HOST = 'localhost';
 
+/** Servers before a port by the addresses that they stand for, each with another certificate. */
+async function startFronts(port: number, authority: ReturnType<typeof newAuthority>) {
+	const trusted = newCertificate([HOST], { authority });
+	const asking = { ...trusted, requestCert: true, rejectUnauthorized: true, ca: authority.cert };
+	const start = async (certificate: Parameters<typeof startTlsFront>[0]) =>
+		await startTlsFront(certificate, port);
+	return {
+		'self-signed': await start(newCertificate([HOST])),
+		expired: await start(newCertificate([HOST], { authority, days: -2 })),
+		'another host': await start(newCertificate(['gateway.example.com'], { authority })),
+		'asks a client': await start({ ...asking, minVersion: 'TLSv1.3' }),
+		'asks a client by TLS 1.2': await start({ ...asking, maxVersion: 'TLSv1.2' }),
+		trusted: await start(trusted),
+	} satisfies Partial<Record<BadAddress, TlsFront>>;
+}
+
 /** Runs one request of a node after the other against a gateway at which it fails. */
-export class FaultHarness {
-	private readonly rejections = watchRejections();
-	private readonly fronts: TlsFront[] = [];
-	private readonly impostors: TlsFront[] = [];
-	private readonly ports = { api: {}, storage: {} } as Record<
-		'api' | 'storage',
-		Record<BadAddress, number>
-	>;
-	private restoreTrust = () => {};
+export type FaultHarness = Awaited<ReturnType<typeof openFaultHarness>>;
 
-	private constructor(
-		private readonly harness: Harness,
-		private readonly elsewhere: Sniffer,
-		private readonly done: ImageTask,
-		private readonly running: ImageTask,
-	) {}
+export type Seen = Awaited<ReturnType<FaultHarness['run']>>;
 
-	static async open(): Promise<FaultHarness> {
-		const harness = await startHarness({ defaultSize: '16x16', taskLifetime: 10 ** 9 });
-		const done = await submitted(harness);
-		await harness.time.advance(6000);
-		harness.gateway.settings.taskSeconds = 10 ** 8;
-		const running = await submitted(harness, { prompt: 'A slow boat' });
-		harness.gateway.settings.taskSeconds = 6;
-		const faults = new FaultHarness(harness, await startSniffer(), done, running);
-		await faults.openAddresses();
-		return faults;
-	}
+export async function openFaultHarness() {
+	const rejections = watchRejections();
+	const harness = await nodes.startHarness({ defaultSize: '16x16', taskLifetime: 10 ** 9 });
+	const { gateway, time, access } = harness;
+	const done = await nodes.submitted(harness);
+	await time.advance(6000);
+	gateway.settings.taskSeconds = 10 ** 8;
+	const running = await nodes.submitted(harness, { prompt: 'A slow boat' });
+	gateway.settings.taskSeconds = 6;
+	const elsewhere = await startSniffer();
+	const authority = newAuthority();
+	const restoreTrust = trust(authority.cert);
+	const fronts = {
+		api: await startFronts(Number(new URL(gateway.origin).port), authority),
+		storage: await startFronts(Number(new URL(gateway.storageUrl).port), authority),
+	};
+	const refused = `127.0.0.1:${await freePort()}`;
+	const allFronts = Object.values(fronts).flatMap((side) => Object.entries(side));
 
-	private async openAddresses() {
-		const { gateway } = this.harness;
-		const authority = newAuthority();
-		this.restoreTrust = trust(authority.cert);
-		const trusted = newCertificate([HOST], { authority });
-		const asking = { ...trusted, requestCert: true, rejectUnauthorized: true, ca: authority.cert };
-		const certificates = {
-			'self-signed': newCertificate([HOST]),
-			expired: newCertificate([HOST], { authority, days: -2 }),
-			'another host': newCertificate(['gateway.example.com'], { authority }),
-			'asks a client': { ...asking, minVersion: 'TLSv1.3' },
-			'asks a client by TLS 1.2': { ...asking, maxVersion: 'TLSv1.2' },
-			trusted,
-		} satisfies Record<string, Parameters<typeof startTlsFront>[0]>;
-		for (const [side, target] of [
-			['api', gateway.origin],
-			['storage', gateway.storageUrl],
-		] as const) {
-			this.ports[side].refused = await freePort();
-			for (const [name, certificate] of Object.entries(certificates)) {
-				const front = await startTlsFront(certificate, Number(new URL(target).port));
-				this.fronts.push(front);
-				if (name !== 'trusted') this.impostors.push(front);
-				this.ports[side][name as BadAddress] = front.port;
-			}
-		}
-	}
+	const originOf = (side: 'api' | 'storage', address: BadAddress) =>
+		address === 'refused' ? `http://${refused}` : `https://${HOST}:${fronts[side][address].port}`;
 
-	async close() {
-		this.restoreTrust();
-		this.rejections.stop();
-		await this.elsewhere.close();
-		await Promise.all(this.fronts.map(async (front) => await front.close()));
-		await this.harness.close();
-	}
+	const parameters: Record<CallSite, () => IDataObject> = {
+		models: () => nodes.getModels({ limit: 1 }),
+		response: () => nodes.createResponse(),
+		stream: () => nodes.createResponse({ stream: true }),
+		generate: () => nodes.generateImage({ options: { maxWait: 100 } }),
+		edit: () => nodes.editImage({ options: { maxWait: 100 } }),
+		get: () => nodes.getTask(running.id),
+		wait: () => nodes.waitForTask(done.id),
+		download: () => nodes.getTask(done.id),
+	};
 
-	/** Bytes that came through TLS to servers with which no handshake may succeed. */
-	get receivedByImpostors(): number {
-		return this.impostors.reduce((sum, { received }) => sum + received, 0);
-	}
-
-	/**
-	 * Lets a fault meet a request of a call site, each time that it is sent, and looks for the key in
-	 * everything that this leaves behind.
-	 * @returns what a user sees, without the names of this run
-	 */
-	async run({ fault, address, timeouts }: Row, callSite: CallSite, mode: Mode): Promise<Seen> {
-		const { harness, elsewhere } = this;
-		const { gateway, time } = harness;
-		const setting = { time: time.gateway, elsewhere: elsewhere.origin };
-		const { route } = CALL_SITES[callSite];
-		const isDownload = callSite === 'download';
-		for (const list of [gateway.requests, gateway.storageRequests, elsewhere.seen, time.waits]) {
-			list.length = 0;
-		}
-		gateway.settings.storageIntercept = (exchange) =>
-			isDownload && fault?.stage === exchange.stage ? fault.make(exchange, setting) : undefined;
-		gateway.settings.intercept = (exchange) => {
-			if (isDownload && address) this.moveStorage(exchange.reply, address);
-			return exchange.route === route && fault?.stage === exchange.stage
-				? fault.make(exchange, setting)
-				: undefined;
-		};
-		const ended = await this.execute(callSite, mode, {
-			baseUrl: address && !isDownload ? this.address('api', address) : gateway.baseUrl,
-			timeouts,
-		});
-		// A rejection that nothing handles is known one turn later.
-		await new Promise<void>((resolve) => setImmediate(resolve));
-		this.expectNothingLeft(ended, callSite);
-		const starts = isDownload
-			? gateway.storageRequests.map(({ startedAt }) => startedAt)
-			: gateway.requests.filter((sent) => sent.route === route).map(({ startedAt }) => startedAt);
-		// Requests that reach no gateway are counted by the waits between them.
-		const paused = time.waits.filter((ms) => ms !== IDLE_MS);
-		const gaps = starts.slice(1).map((start, index) => start - starts[index]!);
-		return {
-			sent: starts.length || paused.length + 1,
-			waits: (starts.length > 0 ? gaps : paused).map((ms) => Math.round(ms) / 1000),
-			...this.anonymous(ended),
-			wrongItem: wrongItem(ended, mode),
-		};
-	}
-
-	private async execute(
+	async function execute(
 		callSite: CallSite,
 		mode: Mode,
-		{ baseUrl, timeouts }: { baseUrl: string; timeouts?: Timeouts },
+		baseUrl: string,
+		timeouts?: Timeouts,
 	): Promise<Ended> {
-		const { harness, done, running } = this;
-		const parameters: Record<CallSite, () => IDataObject> = {
-			models: () => getModels({ limit: 1 }),
-			response: () => createResponse(),
-			stream: () => createResponse({ stream: true }),
-			generate: () => generateImage({ options: { maxWait: 100 } }),
-			edit: () => editImage({ options: { maxWait: 100 } }),
-			get: () => getTask(running.id),
-			wait: () => waitForTask(done.id),
-			download: () => getTask(done.id),
-		};
-		const node = (/^(model|response),/.test(CALL_SITES[callSite].operation) ? textNode : imageNode)(
-			harness.time,
-		);
+		const isText = /^(model|response),/.test(CALL_SITES[callSite].operation);
+		const node = isText ? nodes.textNode(time) : nodes.imageNode(time);
 		const record = newRecord();
 		const options: RunNodeOptions = {
 			node: timeouts ? impatient(node, timeouts) : node,
 			parameters: parameters[callSite]() as RunNodeOptions['parameters'],
-			time: harness.time,
-			credentials: { modelAccessApi: { baseUrl, apiKey: harness.access.apiKey } },
+			time,
+			credentials: { modelAccessApi: { baseUrl, apiKey: access.apiKey } },
 			credentialTypes: [new ModelAccessApi()],
 			record,
 			...(mode !== 'throw' && { onError: mode }),
@@ -241,39 +139,35 @@ export class FaultHarness {
 			const failure = { message: error as string, details: error_details as IDataObject };
 			return { record, left, outputs, failure };
 		} catch (error) {
-			const { message, description, context } = shown({ error: error as Error });
+			const { message, description, context } = nodes.shown({ error: error as Error });
 			const { details, itemIndex } = context;
 			return { record, left: error, failure: { message, description, details, itemIndex } };
 		}
 	}
 
-	private expectNothingLeft({ record, left, failure }: Ended, callSite: CallSite) {
-		const { harness, elsewhere } = this;
-		const { crashes, storageRequests } = harness.gateway;
-		const unhandled = this.rejections.seen.splice(0);
+	function expectNothingLeft({ record, left, failure }: Ended, callSite: CallSite) {
+		const unhandled = rejections.seen.splice(0);
 		if (unhandled.length > 0) throw new AggregateError(unhandled, 'A rejection was not handled');
-		if (crashes.length > 0) throw new AggregateError(crashes, 'The gateway crashed');
-		expectNoSecret(harness.access.apiKey, record, left, elsewhere.seen, storageRequests);
+		if (gateway.crashes.length > 0) throw new AggregateError(gateway.crashes, 'Gateway crashed');
+		expectNoSecret(access.apiKey, record, left, elsewhere.seen, gateway.storageRequests);
 		if (callSite !== 'download' && elsewhere.seen.length > 0) {
 			throw new Error('Another origin was sent a request');
 		}
-		const { message, description } = failure ?? {};
 		const stack = left instanceof Error ? left.stack : undefined;
-		const texts = [message, description, stack, ...record.logs.map((log) => log.message)];
+		const logged = record.logs.map((log) => log.message);
+		const texts = [failure?.message, failure?.description, stack, ...logged];
 		if (texts.some((text) => text?.includes('signature='))) {
 			throw new Error('The signature of an address stands in a message or a log');
 		}
 	}
 
 	/** A failure without the names of this run. */
-	private anonymous({ failure }: Ended) {
+	function anonymous({ failure }: Ended): Partial<NonNullable<Ended['failure']>> {
 		if (!failure) return {};
-		const { gateway } = this.harness;
+		const hosts = Object.values(fronts.storage).map(({ port }) => `${HOST}:${port}`);
 		const names = [
-			...[this.done.id, this.running.id].map((id) => [id, '{task}'] as const),
-			[new URL(gateway.storageUrl).host, '{host}'] as const,
-			...Object.values(this.ports.storage).map((port) => [`${HOST}:${port}`, '{host}'] as const),
-			[`127.0.0.1:${this.ports.storage.refused}`, '{host}'] as const,
+			...[done.id, running.id].map((id) => [id, '{task}'] as const),
+			...[new URL(gateway.storageUrl).host, refused, ...hosts].map((at) => [at, '{host}'] as const),
 			...gateway.requests.map(({ id }) => [id, '{request}'] as const),
 		];
 		const hide = (text: string) =>
@@ -295,17 +189,63 @@ export class FaultHarness {
 		};
 	}
 
-	private address(side: 'api' | 'storage', address: BadAddress): string {
-		const port = this.ports[side][address];
-		const origin = address === 'refused' ? `http://127.0.0.1:${port}` : `https://${HOST}:${port}`;
-		return side === 'api' ? `${origin}/v1` : origin;
-	}
+	return {
+		/** Bytes that came through TLS to servers with which no handshake may succeed. */
+		receivedByImpostors: () =>
+			allFronts.reduce((sum, [name, front]) => sum + (name === 'trusted' ? 0 : front.received), 0),
 
-	private moveStorage(reply: { body: string | Buffer } | undefined, address: BadAddress) {
-		if (!reply) return;
-		const moved = this.address('storage', address);
-		reply.body = String(reply.body).replaceAll(this.harness.gateway.storageUrl, moved);
-	}
+		/**
+		 * Lets a fault meet a request of a call site, each time that it is sent, and looks for the key
+		 * in everything that this leaves behind.
+		 * @returns how often it was sent, the seconds between, and the failure without the names of
+		 * this run
+		 */
+		run: async ({ fault, address, timeouts }: Row, callSite: CallSite, mode: Mode) => {
+			const setting = { time: time.gateway, elsewhere: elsewhere.origin };
+			const { route } = CALL_SITES[callSite];
+			const isDownload = callSite === 'download';
+			for (const list of [gateway.requests, gateway.storageRequests, elsewhere.seen, time.waits]) {
+				list.length = 0;
+			}
+			gateway.settings.storageIntercept = (exchange) =>
+				isDownload && fault?.stage === exchange.stage ? fault.make(exchange, setting) : undefined;
+			gateway.settings.intercept = (exchange) => {
+				if (isDownload && address && exchange.reply) {
+					const moved = originOf('storage', address);
+					exchange.reply.body = String(exchange.reply.body).replaceAll(gateway.storageUrl, moved);
+				}
+				return exchange.route === route && fault?.stage === exchange.stage
+					? fault.make(exchange, setting)
+					: undefined;
+			};
+			const isMoved = address && !isDownload;
+			const baseUrl = isMoved ? `${originOf('api', address)}/v1` : gateway.baseUrl;
+			const ended = await execute(callSite, mode, baseUrl, timeouts);
+			// A rejection that nothing handles is known one turn later.
+			await new Promise<void>((resolve) => setImmediate(resolve));
+			expectNothingLeft(ended, callSite);
+			const sent = gateway.requests.filter((request) => request.route === route);
+			const starts = (isDownload ? gateway.storageRequests : sent).map((one) => one.startedAt);
+			// Requests that reach no gateway are counted by the waits between them.
+			const paused = time.waits.filter((ms) => ms !== IDLE_MS);
+			const gaps = starts.slice(1).map((start, index) => start - starts[index]!);
+			return {
+				sent: starts.length || paused.length + 1,
+				waits: (starts.length > 0 ? gaps : paused).map((ms) => Math.round(ms) / 1000),
+				...anonymous(ended),
+				/** What is wrong with how a failed item is handed to n8n. */
+				wrongItem: wrongItem(ended, mode),
+			};
+		},
+
+		close: async () => {
+			restoreTrust();
+			rejections.stop();
+			await elsewhere.close();
+			await Promise.all(allFronts.map(async ([, front]) => await front.close()));
+			await harness.close();
+		},
+	};
 }
 
 /** What is wrong with how a failed item is handed to n8n. */
@@ -347,7 +287,6 @@ function impatient(node: INodeType, timeouts: Timeouts): INodeType {
 	};
 }
 
-/** Lets TLS connections of this process trust this authority alone. */
 function trust(cert: string): () => void {
 	const original = tls.createSecureContext;
 	const mutable = tls as { createSecureContext: typeof tls.createSecureContext };

@@ -49,7 +49,6 @@ const RAISE_IDLE = ['Raise the Idle Timeout option if the model pauses for longe
 
 const silentStream = (details?: Record<string, unknown>) => broken(SILENT, RAISE_IDLE, details);
 
-/** The text that half of a stream holds. */
 const HALF = { partial_text: 'You' };
 
 const lostInBody = (stream: Outcome) =>

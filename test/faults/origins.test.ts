@@ -57,22 +57,20 @@ describe('With n8n’s SSRF protection on', () => {
 		await harness.time.advance(6000);
 		ssrf.enabled = true;
 		const baseUrl = harness.gateway.baseUrl.replace('127.0.0.1', 'localhost');
-		const run = await harness.imageError(getTask(task.id), { access: { baseUrl } });
-
-		expect(run.error.message).toMatch(
+		const error = shown(await harness.imageError(getTask(task.id), { access: { baseUrl } }));
+		expect(error.message).toMatch(
 			/^The image could not be downloaded from 127\.0\.0\.1:\d+: n8n’s SSRF protection blocked its address$/,
 		);
-		expect(shown(run).description).toMatch(/private network.*administrator to allow the host/);
-		expect(shown(run).description).toContain(`Task ID: ${task.id}.`);
+		expect(error.description).toMatch(/private network.*administrator to allow the host/);
+		expect(error.description).toContain(`Task ID: ${task.id}.`);
 		expect(harness.gateway.storageRequests).toHaveLength(0);
 	});
 
 	test('a gateway at a private address is refused by n8n, and the error says so', async () => {
 		ssrf.enabled = true;
-		const run = await harness.textError(getModels());
-
-		expect(run.error.message).toMatch(/^n8n’s SSRF protection blocked the gateway/);
-		expect(shown(run).description).toMatch(/private network.*administrator to allow the host/);
+		const error = shown(await harness.textError(getModels()));
+		expect(error.message).toMatch(/^n8n’s SSRF protection blocked the gateway/);
+		expect(error.description).toMatch(/private network.*administrator to allow the host/);
 		expect(harness.gateway.count()).toBe(0);
 	});
 });

@@ -5,15 +5,14 @@ import {
 } from '../../scripts/engine/index';
 import { optionNamesAt, type CallSite } from './call-sites';
 import { adviceAt, failureAt, sitesOf, type Failure, type Row } from './expected';
-import { FaultHarness, type Seen } from './harness';
+import { openFaultHarness, type FaultHarness, type Seen } from './harness';
 
-/** Tests that let each fault meet its call sites over real sockets. */
 export function runRows(rows: Row[]) {
 	let disk: BinaryStorage;
 	let harness: FaultHarness;
 	beforeAll(async () => {
 		disk = await storeBinaryOnDisk();
-		harness = await FaultHarness.open();
+		harness = await openFaultHarness();
 	});
 	afterAll(async () => {
 		await harness.close();
@@ -39,7 +38,7 @@ export function runRows(rows: Row[]) {
 	});
 
 	test('a server with which the handshake fails gets no byte', () => {
-		expect(harness.receivedByImpostors).toBe(0);
+		expect(harness.receivedByImpostors()).toBe(0);
 	});
 }
 

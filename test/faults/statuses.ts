@@ -21,7 +21,6 @@ import { MODES } from './harness';
 /** A call site for each column of the retry table. */
 const EACH_KIND: CallSite[] = ['models', 'response', 'generate', 'download'];
 
-/** The request ID of a reply that came by HTTP. */
 export const REQUEST = { request_id: '{request}' };
 
 export interface Status {
@@ -110,13 +109,11 @@ export const STORAGE_FAULT = 'The storage host or the network failed.';
 
 const ASK_OPERATOR = 'Ask the gateway’s operator.';
 
-/** What comes of a file that is none. */
 export const noImage = (what: string) =>
 	fails('unusable', `${what} came instead of an image`, [
 		'Open the image_url of the task in a browser to see what the storage host answers.',
 	]);
 
-/** A status of the storage host. */
 export function stored(code: number, more: Partial<Failure> = {}): Failure {
 	const details = { http_status: code };
 	if ([403, 404, 410].includes(code)) {
@@ -142,7 +139,6 @@ const UNKNOWN_TASK = fails(
 	{ details: { http_status: 404, ...CODED, ...REQUEST } },
 );
 
-/** The failure at the call sites of {@link AT_SITE}. */
 const atSites = (each: Status): Expected =>
 	Object.fromEntries(
 		Object.entries(AT_SITE[each.status] ?? {}).map(([site, advice]) => [

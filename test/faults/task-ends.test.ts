@@ -8,8 +8,8 @@ const harness = useHarness();
 const ELSEWHERE = ['too slow', 'orphaned', 'lost', 'refused by the model'];
 
 test('every end of a task is told', () => {
-	const told = [...TASK_END_ROWS.map(({ end }) => end), ...ELSEWHERE];
-	expect(told.sort()).toEqual(Object.keys(TASK_ENDS).sort());
+	const told = [...TASK_END_ROWS.map(({ end }) => end), ...ELSEWHERE].sort();
+	expect(told).toEqual(Object.keys(TASK_ENDS).sort());
 });
 
 test.each(TASK_END_ROWS)('$end', async ({ end, submits, message, advice, retryable }) => {
@@ -20,6 +20,6 @@ test.each(TASK_END_ROWS)('$end', async ({ end, submits, message, advice, retryab
 	expect(error.context.details?.retryable).toBe(retryable);
 	expect(harness.gateway.count({ route: 'generations' })).toBe(submits);
 	// What the gateway charged is never called free.
-	const isCharged = harness.gateway.charges.length > 0;
-	if (isCharged) expect(error.description).toMatch(/charged.*Check the usage/);
+	if (harness.gateway.charges.length > 0)
+		expect(error.description).toMatch(/charged.*Check the usage/);
 });

@@ -1,16 +1,5 @@
 import type { TaskEndName } from '../../gateway/images/ends';
 
-/** What comes of an image task that ends without an image. */
-export interface TaskEndRow {
-	end: TaskEndName;
-	/** How often the image is submitted with Max Retries at 3 and Max Wait at 100 s. */
-	submits: number;
-	message: string;
-	/** How the description begins. */
-	advice: string;
-	retryable: boolean;
-}
-
 const IN_DOUBT =
 	'The image may have been made and charged, although it cannot be fetched. Check the usage in the gateway’s console before you submit it again.';
 
@@ -25,18 +14,19 @@ const NO_STORE = 'failed to store generated image to object storage';
 const MODERATED =
 	'The model’s provider refused the prompt or an image (HTTP 400, moderation_blocked): Your request was rejected';
 const LINE = 'Concurrency limit exceeded for user, please retry later';
+const UPSTREAM = 'Upstream rate limit exceeded, please retry later';
+const NO_ADDRESS = `The gateway refused the image task (HTTP 404): ${NO_MODEL}`;
+const NO_BALANCE = 'The balance is used up (HTTP 403): insufficient balance';
 const QUOTA = 'A quota or budget is used up (HTTP 429, insufficient_quota): API key 额度已用完';
 
-/** Every end of the built-in gateway's tasks that is told by the task itself. */
+/**
+ * Every end of the built-in gateway's tasks that is told by the task itself: how often the image is
+ * submitted with Max Retries at 3 and Max Wait at 100 s, the error, and how its advice begins.
+ */
 const ENDS: Array<[end: TaskEndName, submits: number, message: string, advice: string]> = [
 	['line is full', 6, `${ONE_TOO_MANY}: ${LINE}`, REFUSED_6],
 	['too many requests', 6, `${ONE_TOO_MANY}: group requests-per-minute limit exceeded`, REFUSED_6],
-	[
-		'provider 429',
-		6,
-		`${ONE_TOO_MANY}: Upstream rate limit exceeded, please retry later`,
-		REFUSED_6,
-	],
+	['provider 429', 6, `${ONE_TOO_MANY}: ${UPSTREAM}`, REFUSED_6],
 	['no account', 4, `${NOT_TAKEN} (HTTP 503): No available compatible accounts`, REFUSED_4],
 	['overloaded', 4, `${NOT_TAKEN} (HTTP 529): All available accounts exhausted`, REFUSED_4],
 	['not stored', 1, `${FAILED} (HTTP 502): ${NO_STORE}`, IN_DOUBT],
@@ -46,21 +36,11 @@ const ENDS: Array<[end: TaskEndName, submits: number, message: string, advice: s
 	['provider 500', 1, `${FAILED} (HTTP 502): Upstream service temporarily unavailable`, IN_DOUBT],
 	['error in the result', 1, `${MODERATED} by the safety system.`, 'Change the prompt'],
 	['refused by the provider', 1, MODERATED, 'Change the prompt'],
-	[
-		'no account has the model',
-		1,
-		`The gateway refused the image task (HTTP 404): ${NO_MODEL}`,
-		'Nothing was',
-	],
-	[
-		'no balance',
-		1,
-		'The balance is used up (HTTP 403): insufficient balance',
-		'Top up the balance',
-	],
+	['no account has the model', 1, NO_ADDRESS, 'Nothing was'],
+	['no balance', 1, NO_BALANCE, 'Top up the balance'],
 	['quota used up', 1, QUOTA, 'Raise or reset the quota'],
 ];
 
-export const TASK_END_ROWS: TaskEndRow[] = ENDS.map(([end, submits, message, advice]) => {
+export const TASK_END_ROWS = ENDS.map(([end, submits, message, advice]) => {
 	return { end, submits, message, advice, retryable: submits > 1 };
 });

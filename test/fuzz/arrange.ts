@@ -2,32 +2,27 @@ import fc from '../support/fast-check';
 import { keyRedactor } from '../../nodes/shared/api/credential/api-key';
 import { ModelAccessError } from '../../nodes/shared/api/errors/errors';
 import type { Client } from '../../nodes/shared/api/http/request';
-import type { GatewayReply, OpenReply } from '../../nodes/shared/api/http/transport';
+import type { GatewayReply } from '../../nodes/shared/api/http/transport';
 
 /** A key with every kind of character that is written differently in a URL or in base64. */
 export const KEY = 'sk-fuzz-7f+Qz/40%Rt_2mZ~91Lk';
 
 export const NOW = Date.UTC(2026, 0, 1);
 
-const encoder = new TextEncoder();
-
 /** A client whose every request is answered by this, at once; no wait takes time. */
 export function answeredBy(reply: Partial<GatewayReply> & { chunks?: Uint8Array[] }): Client {
 	const { status = 200, headers = {}, body = '' } = reply;
 	const whole: GatewayReply = { status, headers, body };
 	let now = NOW;
+	async function* chunks() {
+		yield* reply.chunks ?? [Buffer.from(body)];
+	}
 	return {
 		transport: {
 			send: async () => whole,
-			open: async (): Promise<OpenReply> => ({
-				status,
-				headers,
-				chunks: (async function* () {
-					yield* reply.chunks ?? [encoder.encode(body)];
-				})(),
-				whole: async () => whole,
-				close: () => {},
-			}),
+			open: async () => {
+				return { status, headers, chunks: chunks(), whole: async () => whole, close: () => {} };
+			},
 		},
 		time: {
 			now: () => now,
@@ -66,7 +61,6 @@ export async function outcomeOf<T>(work: () => T | Promise<T>) {
 /** Pieces that mean something to one of the readers, and the key in the forms it is echoed in. */
 const KEYS = [KEY, `Bearer ${KEY}`, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64')];
 
-/** The words of a text. */
 export const wordsOf = (text: string) => text.trim().split(/\s+/);
 
 const MEANINGFUL = wordsOf(`

@@ -7,16 +7,10 @@ import { byId, createResponse, generateImage, getModels, reply } from '../nodes/
 import { WAYS } from '../nodes/chat-model.arrange';
 import { GONE, NO_STREAM, useLiteLlm } from './arrange';
 
-const interop = useLiteLlm();
-const { text, textError, imageError, chatModel, fault } = interop;
+const { bodies, chatModel, fault, imageError, posts, provider, text, textError } = useLiteLlm();
 
-const TOOLS = JSON.stringify([
-	{
-		type: 'function',
-		name: 'weather',
-		parameters: { type: 'object', properties: { city: { type: 'string' } } },
-	},
-]);
+const CITY = { type: 'object', properties: { city: { type: 'string' } } };
+const TOOLS = JSON.stringify([{ type: 'function', name: 'weather', parameters: CITY }]);
 const matching = (pattern: RegExp) => expect.stringMatching(pattern) as string;
 
 /** The item of one response. */
@@ -25,7 +19,7 @@ const answer = async (given: IDataObject) => (await text(createResponse(given)))
 test('the model list has LiteLLM’s names', async () => {
 	const { items } = await text(getModels());
 	expect(items.map(({ json }) => json.id).sort()).toEqual(
-		[...Object.keys(interop.gateway.settings.models), GONE].sort(),
+		[...Object.keys(provider().models), GONE].sort(),
 	);
 });
 
@@ -42,15 +36,13 @@ describe.each([
 			usage: { output_tokens: 60 },
 			request_id: matching(/./),
 		});
-		expect(interop.bodies()).toEqual([{ ...body, input: 'Hi [[words:60]]' }]);
+		expect(bodies()).toEqual([{ ...body, input: 'Hi [[words:60]]' }]);
 	});
 
 	test('has the calls of tools', async () => {
-		const options = { tools: TOOLS };
 		const prompt = '[[call:weather {"city":"Oslo"}]]';
-		expect((await answer({ ...given, prompt, options })).json.tool_calls).toMatchObject([
-			{ name: 'weather', arguments: { city: 'Oslo' } },
-		]);
+		const { json } = await answer({ ...given, prompt, options: { tools: TOOLS } });
+		expect(json.tool_calls).toMatchObject([{ name: 'weather', arguments: { city: 'Oslo' } }]);
 	});
 
 	test('follows a JSON schema', async () => {
@@ -63,10 +55,9 @@ describe.each([
 
 	test('has the image that the model drew', async () => {
 		const options = { tools: '[{"type":"image_generation"}]' };
-		const run = await text(createResponse({ ...given, prompt: 'A boat', options }));
-		const { mimeType, data } = run.items[0]!.binary!.data!;
-		expect(mimeType).toBe('image/png');
-		expect(descriptionOf(Buffer.from(data, 'base64'))).toContain('A boat');
+		const { binary } = await answer({ ...given, prompt: 'A boat', options });
+		expect(binary?.data?.mimeType).toBe('image/png');
+		expect(descriptionOf(Buffer.from(binary!.data!.data, 'base64'))).toContain('A boat');
 	});
 
 	test('that failed is an error with the model’s reason, and is not asked for again', async () => {
@@ -74,30 +65,18 @@ describe.each([
 			message: 'The model’s response failed (server_error): The model failed on purpose.',
 			description: matching(/charged/),
 		});
-		expect(interop.posts()).toBe(1);
+		expect(posts()).toBe(1);
 	});
 
 	test.each([
-		[
-			429,
-			/^The gateway’s rate limit is reached \(HTTP 429, rate_limit_exceeded\): .*too many requests/,
-		],
-		[
-			500,
-			/^The gateway had an internal error \(HTTP 500, internal_error\): .*something went wrong/,
-		],
-	])(
-		'that the provider refuses with %s is asked for once more, as without LiteLLM',
-		async (status, message) => {
-			const options = { maxRetries: 1 };
-			const prompt = `[[status:${status}]]`;
-			expect(await textError(createResponse({ ...given, prompt, options }))).toMatchObject({
-				message: matching(message),
-				httpCode: String(status),
-			});
-			expect(interop.posts()).toBe(2);
-		},
-	);
+		[429, /rate limit is reached \(HTTP 429, rate_limit_exceeded\): .*too many requests/],
+		[500, /an internal error \(HTTP 500, internal_error\): .*something went wrong/],
+	])('that is refused with %s is asked for once more, as without LiteLLM', async (status, says) => {
+		const parameters = { ...given, prompt: `[[status:${status}]]`, options: { maxRetries: 1 } };
+		const error = { message: matching(says), httpCode: String(status) };
+		expect(await textError(createResponse(parameters))).toMatchObject(error);
+		expect(posts()).toBe(2);
+	});
 });
 
 test.each([
@@ -105,18 +84,15 @@ test.each([
 	['a stream that breaks', /payload is not completed/],
 	['a stream without events', /closed the responses stream before any terminal event/],
 	['a stream with an error event', /\(gpu_on_fire\): the model went away/],
-])(
-	'%s is an error that may have been charged, and is not asked for again',
-	async (name, message) => {
-		fault(name);
-		const parameters = createResponse({ stream: true, prompt: '[[words:60]]' });
-		expect(await textError(parameters)).toMatchObject({
-			message: matching(message),
-			description: matching(/may have been executed and charged/),
-		});
-		expect(interop.posts()).toBe(1);
-	},
-);
+])('%s may have been charged, and is not asked for again', async (name, message) => {
+	fault(name);
+	const parameters = createResponse({ stream: true, prompt: '[[words:60]]' });
+	expect(await textError(parameters)).toMatchObject({
+		message: matching(message),
+		description: matching(/may have been executed and charged/),
+	});
+	expect(posts()).toBe(1);
+});
 
 test.each([
 	[
@@ -145,20 +121,17 @@ test.each([
 		message: 'The gateway did not accept the API key (HTTP 400): No connected db.',
 		description: matching(/^Fix the credential: .*master key/),
 	});
-	expect(interop.posts()).toBe(0);
+	expect(posts()).toBe(0);
 });
 
 test.each([
 	[429, 'insufficient_quota', /^A quota or budget is used up \(HTTP 429, insufficient_quota\)/],
 	[401, 'api_key_revoked', /^The model’s provider did not accept the gateway’s own API key/],
-])(
-	'%s %s of the provider is told as that, and is not asked for again',
-	async (status, code, message) => {
-		interop.gateway.settings.intercept = () => reply(status, { error: { code, message: 'No' } });
-		expect(await textError(createResponse())).toMatchObject({ message: matching(message) });
-		expect(interop.posts()).toBe(1);
-	},
-);
+])('%s %s of the provider is told, and not asked for again', async (status, code, message) => {
+	provider().intercept = () => reply(status, { error: { code, message: 'No' } });
+	expect(await textError(createResponse())).toMatchObject({ message: matching(message) });
+	expect(posts()).toBe(1);
+});
 
 test.each([
 	['as JSON', (body: object): unknown => body],
@@ -166,48 +139,42 @@ test.each([
 	['as a web page', () => '<html><body>Unauthorized</body></html>'],
 ])(
 	'a 401 of the provider, %s, is the gateway’s to mend, and ends no other item',
-	async (_form, form) => {
-		interop.gateway.settings.intercept = () => reply(401, form({ error: { message: 'No' } }));
+	async (...row) => {
+		const [, form] = row;
+		provider().intercept = () => reply(401, form({ error: { message: 'No' } }));
 		for (const stream of [false, true]) {
-			const { items } = await text(createResponse({ stream }), undefined, {
+			const { items } = await text(createResponse({ stream }), {
 				items: [{ json: {} }, { json: {} }],
 				onError: 'continueRegularOutput',
 			});
-			expect(items).toMatchObject(
-				[0, 1].map(() => ({
-					json: {
-						error: matching(/^The model’s provider did not accept the gateway’s own API key/),
-						error_details: { advice: matching(/^The API key of the credential is fine/) },
-					},
-				})),
-			);
+			const json = {
+				error: matching(/^The model’s provider did not accept the gateway’s own API key/),
+				error_details: { advice: matching(/^The API key of the credential is fine/) },
+			};
+			expect(items).toMatchObject([{ json }, { json }]);
 		}
-		expect(interop.posts()).toBe(4);
+		expect(posts()).toBe(4);
 	},
 );
 
-test.each([429, 503])(
-	'a limit in a stream (%s), as its provider tells it, is waited out',
-	async (status) => {
-		interop.gateway.settings.limitsInStreams = true;
-		const { json } = await answer({ stream: true, prompt: `[[once:${status}]]` });
-		expect(json.status).toBe('completed');
-		expect(interop.posts()).toBe(2);
-	},
-);
+test.each([429, 503])('a limit in a stream (%s of its provider) is waited out', async (status) => {
+	provider().limitsInStreams = true;
+	const { json } = await answer({ stream: true, prompt: `[[once:${status}]]` });
+	expect(json.status).toBe('completed');
+	expect(posts()).toBe(2);
+});
 
 test('image tasks are not there, which the image node says', async () => {
 	expect(await imageError(generateImage())).toMatchObject({
 		httpCode: '404',
 		description: matching(/the gateway’s asynchronous tasks may be turned off/),
 	});
-	expect(interop.posts()).toBe(0);
+	expect(posts()).toBe(0);
 });
 
 describe('the chat model', () => {
 	test.each(WAYS)('answers %s', async (_way, ask) => {
-		const { content } = await ask(await chatModel(), 'Hi');
-		expect(content).toBe('You said: Hi');
+		expect((await ask(await chatModel(), 'Hi')).content).toBe('You said: Hi');
 	});
 
 	test('goes on for five rounds of calls in an agent', async () => {
@@ -225,7 +192,7 @@ describe('the chat model', () => {
 		const input = [`[[call:${first}`, ...others.map((call) => `[[then:${call}`)].join(' ');
 		const { output } = await new AgentExecutor({ agent, tools: [add] }).invoke({ input });
 		expect(output).toBe([2, 3, 4, 5, 6].map((number) => `add_one says: ${number}`).join('\n'));
-		expect(interop.posts()).toBe(6);
+		expect(posts()).toBe(6);
 	});
 
 	test.each(WAYS)('%s, fails as its node says', async (_way, ask) => {
@@ -233,6 +200,6 @@ describe('the chat model', () => {
 			message: matching(/\(HTTP 502, /),
 			description: matching(/may have been executed and charged/),
 		});
-		expect(interop.posts()).toBe(1);
+		expect(posts()).toBe(1);
 	});
 });

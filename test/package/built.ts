@@ -37,7 +37,6 @@ export async function filesBelow(folder: string): Promise<string[]> {
 		.sort();
 }
 
-/** The text of every built file, by its path in the project. */
 export async function readBuilt(): Promise<Record<string, string>> {
 	requireBuild();
 	const files = await filesBelow(path.join(project, 'dist'));

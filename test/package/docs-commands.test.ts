@@ -18,11 +18,9 @@ const EXECUTED: Record<string, [file: string, how: string | RegExp]> = {
 /** Arguments of `npm run gateway`, which this file executes. */
 const GATEWAY = /^npm run gateway(?: -- (.*))?$/;
 
-const commands = PAGES.flatMap((page) =>
-	codeBlocks(page)
-		.filter(({ language }) => language === 'sh')
-		.flatMap(({ text }) => text.trim().split('\n')),
-);
+const commands = PAGES.flatMap(codeBlocks)
+	.filter(({ language }) => language === 'sh')
+	.flatMap(({ text }) => text.trim().split('\n'));
 
 test.each([...new Set(commands)].filter((command) => !GATEWAY.test(command)))(
 	'%s is executed by a test or by .ci/run',
@@ -33,19 +31,13 @@ test.each([...new Set(commands)].filter((command) => !GATEWAY.test(command)))(
 	},
 );
 
-const gatewayRuns = commands
-	.map((command) => GATEWAY.exec(command))
-	.filter((found) => found !== null);
-
-/** Splits a command line into arguments, with double quotes. */
-const argumentsOf = (line: string) =>
-	[...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b!);
-
-test.each(gatewayRuns.map(([command, line = '']) => [command, line]))(
+test.each(commands.filter((command) => GATEWAY.test(command)))(
 	'%s starts a gateway',
-	async (_command, line) => {
+	async (command) => {
 		const [, ...script] = manifest.scripts.gateway!.split(' ');
-		const child = spawn(process.execPath, [...script, ...argumentsOf(line), '--port', '0'], {
+		const [, line = ''] = GATEWAY.exec(command)!;
+		const given = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b!);
+		const child = spawn(process.execPath, [...script, ...given, '--port', '0'], {
 			cwd: project,
 			stdio: ['ignore', 'pipe', 'inherit'],
 		});

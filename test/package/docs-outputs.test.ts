@@ -17,7 +17,6 @@ const harness = useHarness();
 /** The JSON blocks of a place in a page, in order; who reads one takes it away. */
 type Shown = IterableIterator<IDataObject>;
 
-/** JSON whose values are changed, those within it as well. */
 const changed = (json: unknown, change: (key: string, value: unknown) => unknown) =>
 	JSON.parse(JSON.stringify(json, change)) as IDataObject;
 
@@ -53,12 +52,9 @@ const shapeOf = (value: string) =>
 		.replace(/(signature=)[0-9a-f]+…?$/, '$1SIGNATURE')
 		.replace(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'TIME');
 
-async function expectImage(parameters: IDataObject, shown?: IDataObject) {
-	const run = await harness.image(parameters);
-	expect(tidyImage(shown)).toEqual(tidyImage(run.items[0]?.json));
-}
+const expectImage = async (parameters: IDataObject, shown?: IDataObject) =>
+	expect(tidyImage(shown)).toEqual(tidyImage((await harness.image(parameters)).items[0]?.json));
 
-/** The prompt that the text of a place quotes. */
 function quoted(place: string, prompt: string): string {
 	const [page, heading] = place.split('#') as [string, string];
 	expect(section(page, heading)).toContain(`\`${prompt}\``);
@@ -72,13 +68,9 @@ const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 			onError: 'continueRegularOutput',
 			access: { apiKey: harness.gateway.keys.textOnly },
 		});
-		expect(run.items[0]?.json).toEqual({
-			...shown,
-			error_details: {
-				...(shown?.error_details as IDataObject),
-				request_id: expect.any(String) as string,
-			},
-		});
+		const request_id = expect.any(String) as string;
+		const error_details = { ...(shown?.error_details as IDataObject), request_id };
+		expect(run.items[0]?.json).toEqual({ ...shown, error_details });
 	},
 	'docs/responses.md#Response → Create': async ([simplified, raw]) => {
 		await expectResponse({ prompt: 'Write an image prompt for a lighthouse at dusk' }, simplified);
@@ -86,9 +78,8 @@ const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 		expect(tidy(run.items[0]?.json)).toMatchObject(tidy(raw));
 	},
 	'docs/responses.md#Text': async ([item, ofText], place) => {
-		const prompt = codeBlocks('docs/responses.md').find(
-			(block) => block.place === place && block.language === 'text',
-		)!.text;
+		const blocks = codeBlocks('docs/responses.md').filter((block) => block.place === place);
+		const prompt = blocks.find(({ language }) => language === 'text')!.text;
 		await expectResponse({ prompt: `=${prompt.trim()}` }, ofText, [{ json: item! }]);
 	},
 	'docs/responses.md#Messages': async ([conversation, ofImage]) => {

@@ -14,7 +14,6 @@ const DOCUMENTS = [
 	'gateway/README.md',
 ];
 
-/** The relative links of a document. */
 const linksOf = (file: string) =>
 	[...withoutCode(read(file)).matchAll(/\]\(([^)\s]+)\)/g)]
 		.map(([, target]) => target!)

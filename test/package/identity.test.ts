@@ -12,14 +12,11 @@ const homepage = manifest.homepage.replace(/#.*$/, '');
 const { name: author, email } = manifest.author;
 
 /** The page of each node, below docs/. */
-const PAGES: Record<string, string> = {
-	LmChatModelAccess: 'chat-model',
-	ModelAccess: 'responses',
-	ModelAccessImage: 'images',
-};
-
-/** Repositories of others that files may name. */
-const OTHER_REPOSITORIES = ['n8n-io/n8n'];
+const PAGES = new Map([
+	['LmChatModelAccess', 'chat-model'],
+	['ModelAccess', 'responses'],
+	['ModelAccessImage', 'images'],
+]);
 
 /** Made-up addresses, in tests and samples: those listed, and all at reserved hosts. */
 const MADE_UP = /^(builder|me|someone)@example\.com$|@(.+\.example\.com|.+\.ex(ample)?)$/;
@@ -38,25 +35,23 @@ const texts = new Map(
 		.map((file) => [file, readFileSync(path.join(project, file), 'utf8')]),
 );
 
-const read = (file: string) => texts.get(file) ?? '';
-
 /**
  * Where a pattern finds something that is not allowed, as `<file>:<line>: <found>`. What counts is its
  * group, if it has one.
  */
 function others(pattern: RegExp, isAllowed: (found: string) => boolean): string[] {
-	return [...texts].flatMap(([file, text]) =>
-		text.split('\n').flatMap((line, index) =>
-			[...line.matchAll(pattern)]
-				.map(([whole, ...groups]) => groups.find((group) => group !== undefined) ?? whole)
-				.filter((found) => !isAllowed(found))
-				.map((found) => `${file}:${index + 1}: ${found}`),
-		),
+	const lines = [...texts].flatMap(([file, text]) =>
+		text.split('\n').map((line, index) => [`${file}:${index + 1}`, line] as const),
+	);
+	return lines.flatMap(([place, line]) =>
+		[...line.matchAll(pattern)]
+			.map(([whole, ...groups]) => groups.find((group) => group !== undefined) ?? whole)
+			.filter((found) => !isAllowed(found))
+			.map((found) => `${place}: ${found}`),
 	);
 }
 
-/** The files of the project whose paths fit. */
-const filesLike = (pattern: RegExp) => [...texts.keys()].filter((file) => pattern.test(file));
+const filesLike = (pattern: RegExp) => [...texts].filter(([file]) => pattern.test(file));
 
 test('package.json names one repository in each field', () => {
 	expect(homepage).toMatch(/^https:\/\/github\.com\/[\w-]+\/[\w.-]+$/);
@@ -69,7 +64,7 @@ test('package.json names one repository in each field', () => {
 
 describe('tracked files', () => {
 	it('name no repository but ours and those that are listed', () => {
-		const allowed = [homepage.replace('https://github.com/', ''), ...OTHER_REPOSITORIES];
+		const allowed = [homepage.replace('https://github.com/', ''), 'n8n-io/n8n'];
 		const isAllowed = (found: string) => allowed.includes(found.replace(/\.git$/, ''));
 		expect(others(REPOSITORY, isAllowed)).toEqual([]);
 	});
@@ -90,23 +85,19 @@ describe('what has to name them', () => {
 		const url = page('credential');
 		const credentials = filesLike(/^credentials\/.*\.credentials\.ts$/);
 		expect(credentials).toHaveLength(manifest.n8n.credentials.length);
-		for (const file of credentials) {
-			expect(read(file)).toMatch(`documentationUrl =
+		for (const [, text] of credentials) {
+			expect(text).toMatch(`documentationUrl =
 		'${url}'`);
-			expect(read(file)).toContain(`<a href="${url}"`);
+			expect(text).toContain(`<a href="${url}"`);
 		}
-		for (const name of ['credential', ...Object.values(PAGES)]) {
-			expect(texts.has(`docs/${name}.md`)).toBe(true);
-		}
+		const pages = ['credential', ...PAGES.values()].map((name) => `docs/${name}.md`);
+		expect([...texts.keys()]).toEqual(expect.arrayContaining(pages));
 		const codexFiles = filesLike(/^nodes\/.*\.node\.json$/);
 		expect(codexFiles).toHaveLength(manifest.n8n.nodes.length);
-		for (const file of codexFiles) {
-			const own = page(PAGES[path.basename(file, '.node.json')] ?? '');
-			const resources = {
-				primaryDocumentation: [{ url: own }],
-				credentialDocumentation: [{ url }],
-			};
-			expect(JSON.parse(read(file))).toMatchObject({ resources });
+		for (const [file, text] of codexFiles) {
+			const primaryDocumentation = [{ url: page(PAGES.get(path.basename(file, '.node.json'))!) }];
+			const resources = { primaryDocumentation, credentialDocumentation: [{ url }] };
+			expect(JSON.parse(text)).toMatchObject({ resources });
 		}
 	});
 
@@ -115,7 +106,5 @@ describe('what has to name them', () => {
 		['LICENSE', `Copyright (c) ${author}`],
 		['CHANGELOG.md', `\n[${manifest.version}]: ${homepage}/releases/tag/v${manifest.version}\n`],
 		['.github/ISSUE_TEMPLATE/config.yml', `url: ${homepage}/security/policy\n`],
-	])('%s', (file, text) => {
-		expect(read(file)).toContain(text);
-	});
+	])('%s', (file, text) => expect(texts.get(file)).toContain(text));
 });

@@ -4,8 +4,6 @@ import { N8N_VERSION } from '../../scripts/n8n/installation';
 import { manifest, project } from './built';
 import { read } from './pages';
 
-type Lock = { packages: Record<string, { version: string }> };
-
 // Name, keyword, license, scripts of npm and versions of peers: n8n's own rules, in `npm run lint:n8n`.
 describe('what n8n and npm read in package.json', () => {
 	it('is verified strictly, and lists every node and credential that has a source file', () => {
@@ -34,8 +32,10 @@ describe('what n8n and npm read in package.json', () => {
 	});
 
 	it('pins n8n’s packages to those of the n8n that the end-to-end tests run', () => {
-		const lock = JSON.parse(read('scripts/n8n/package-lock.json')) as Lock;
-		const versionInN8n = (name: string) => lock.packages[`node_modules/${name}`]?.version;
+		const { packages } = JSON.parse(read('scripts/n8n/package-lock.json')) as {
+			packages: Record<string, { version: string }>;
+		};
+		const versionInN8n = (name: string) => packages[`node_modules/${name}`]?.version;
 		expect(versionInN8n('n8n')).toBe(N8N_VERSION);
 		// Tools of a developer are no part of n8n.
 		const shared = Object.entries(manifest.devDependencies).filter(

@@ -3,15 +3,13 @@ import { rmSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { install, manifest, readBuilt, readSourceMap } from './built';
+import { classFiles, install, manifest, readBuilt, readSourceMap } from './built';
 
 let built: Record<string, string>;
 let sourceMap: SourceMapPayload;
-let scripts: Array<[string, string]>;
 beforeAll(async () => {
 	built = await readBuilt();
 	sourceMap = readSourceMap();
-	scripts = Object.entries(built).filter(([file]) => file.endsWith('.js'));
 });
 
 // What may be in the package, and that each class loads: scripts/scan.mjs, on the tarball.
@@ -22,14 +20,16 @@ describe('the built files', () => {
 	});
 
 	it('have icons that are drawn for both themes, small and self-contained', () => {
-		const icons = Object.keys(built).filter((file) => file.endsWith('.svg'));
-		for (const icon of icons) {
-			const light = icon.replace('.dark.svg', '.svg');
-			expect(built[light]).not.toBe(built[light.replace('.svg', '.dark.svg')]);
-			expect(icons).toEqual(expect.arrayContaining([light, light.replace('.svg', '.dark.svg')]));
-			expect(built[icon]?.length).toBeLessThan(2048);
-			expect(built[icon]).toContain('viewBox="0 0 60 60"');
-			expect(built[icon]).not.toMatch(/href|<script|<text|url\(/);
+		for (const file of Object.values(classFiles)) {
+			const name = path.basename(file).split('.')[0]!;
+			const icon = path.join(path.dirname(file), name.charAt(0).toLowerCase() + name.slice(1));
+			const [light, dark] = [built[`${icon}.svg`]!, built[`${icon}.dark.svg`]!];
+			expect(light).not.toBe(dark);
+			for (const drawing of [light, dark]) {
+				expect(drawing.length).toBeLessThan(2048);
+				expect(drawing).toContain('viewBox="0 0 60 60"');
+				expect(drawing).not.toMatch(/href|<script|<text|url\(/);
+			}
 		}
 	});
 });
@@ -37,7 +37,8 @@ describe('the built files', () => {
 describe('the built scripts', () => {
 	it('require nothing but what n8n provides, and the bundle', () => {
 		const provided = ['n8n-workflow', '@n8n/ai-node-sdk', 'crypto'];
-		for (const [file, text] of scripts) {
+		for (const [file, text] of Object.entries(built)) {
+			if (!file.endsWith('.js')) continue;
 			const required = [...text.matchAll(/\b(?:require|import)\(\s*["'`]([^"'`]+)/g)];
 			const names = required.map(([, name = '']) =>
 				name.startsWith('.') ? path.join(path.dirname(file), name) : name,
@@ -49,8 +50,8 @@ describe('the built scripts', () => {
 
 	it('get the names in a stack trace back by the source map', () => {
 		const text = built['dist/bundle.js']!;
-		const lines = text.slice(0, text.indexOf('Nothing more was sent.')).split('\n');
-		const entry = new SourceMap(sourceMap).findEntry(lines.length - 1, lines.at(-1)!.length);
+		const before = text.slice(0, text.indexOf('Nothing more was sent.')).split('\n');
+		const entry = new SourceMap(sourceMap).findEntry(before.length - 1, before.at(-1)!.length);
 		expect(entry).toMatchObject({ originalSource: '../nodes/shared/api/errors/errors.ts' });
 		expect(text).not.toContain('sourceMappingURL');
 	});

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { project } from './built';
 
-/** The text of a file of the project. */
 export const read = (file: string) => readFileSync(path.join(project, file), 'utf8');
 
 /** The pages for builders, beside the README. */
@@ -10,7 +9,6 @@ export const GUIDES = readdirSync(path.join(project, 'docs'))
 	.filter((name) => name.endsWith('.md'))
 	.map((name) => `docs/${name}`);
 
-/** All pages for builders. */
 export const PAGES = ['README.md', ...GUIDES];
 
 export const withoutCode = (text: string) => text.replace(/^```[^]*?^```$/gm, '');
@@ -45,7 +43,6 @@ const cellsOf = (line: string) => {
 /** A cell without its emphasis. */
 export const plain = (cell: string) => cell.replace(/^(\*\*|`)(.*)\1$/, '$2');
 
-/** A fenced block of code. */
 export interface CodeBlock {
 	/** `<page>#<heading>`, of the nearest heading above. */
 	place: string;
@@ -53,7 +50,6 @@ export interface CodeBlock {
 	text: string;
 }
 
-/** The fenced blocks of a page, in order. */
 export function codeBlocks(page: string): CodeBlock[] {
 	const found: CodeBlock[] = [];
 	let heading = '';

@@ -1,6 +1,5 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-/** The names of the options in a collection, in any of the operations. */
 function namesIn(properties: INodeProperties[], collection: string): Set<string> {
 	const collections = properties.filter(({ name }) => name === collection);
 	const options = collections.flatMap((field) => (field.options ?? []) as INodeProperties[]);

@@ -9,7 +9,6 @@ export interface RejectionWatch {
 	stop(): void;
 }
 
-/** Begins to take down each rejection that nobody handles. */
 export function watchRejections(): RejectionWatch {
 	const seen: unknown[] = [];
 	const note = (reason: unknown) => void seen.push(reason);

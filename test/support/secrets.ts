@@ -1,6 +1,5 @@
 import { inspect, types } from 'node:util';
 
-/** A way to write the secret, by name. */
 type Forms = Map<string, string>;
 
 /**
@@ -17,8 +16,11 @@ export function findSecret(secret: string, ...things: unknown[]): string[] {
 	for (const [index, thing] of things.entries()) {
 		const name = things.length === 1 ? 'it' : `#${index + 1}`;
 		search(thing, name, forms, findings);
-		for (const [printer, text] of printed(thing))
-			look(text, `${printer}(${name})`, forms, findings);
+		for (const [printer, print] of Object.entries(PRINTERS)) {
+			// What cannot be printed this way cannot leak this way.
+			const text = attempt(() => print(thing));
+			look(text ?? '', `${printer}(${name})`, forms, findings);
+		}
 	}
 	return [...findings];
 }
@@ -93,7 +95,10 @@ const GETTERS = ['message', 'stack', 'cause', 'description', 'context', 'message
 
 function partsOf(value: object): Array<[key: string, part: unknown]> {
 	const keys = [...Reflect.ownKeys(value), ...GETTERS.filter((key) => key in value)];
-	const parts = keys.map((key): [string, unknown] => [String(key), valueOf(value, key)]);
+	const parts = keys.map((key): [string, unknown] => [
+		String(key),
+		attempt((): unknown => Reflect.get(value, key)),
+	]);
 	const lists = [Map, Set, Headers, URLSearchParams, FormData];
 	if (lists.some((list) => value instanceof list)) {
 		parts.push(['entries', [...(value as Iterable<unknown>)]]);
@@ -101,9 +106,9 @@ function partsOf(value: object): Array<[key: string, part: unknown]> {
 	return parts;
 }
 
-function valueOf(value: object, key: PropertyKey): unknown {
+function attempt<T>(work: () => T): T | undefined {
 	try {
-		return Reflect.get(value, key);
+		return work();
 	} catch {
 		return undefined;
 	}
@@ -116,14 +121,3 @@ const PRINTERS: Record<string, (thing: unknown) => string | undefined> = {
 	String: (thing) => String(thing),
 	inspect: (thing) => inspect(thing, ALL),
 };
-
-function printed(thing: unknown): Array<[string, string]> {
-	return Object.entries(PRINTERS).map(([printer, print]) => {
-		try {
-			return [printer, print(thing) ?? ''];
-		} catch {
-			// What cannot be printed this way cannot leak this way.
-			return [printer, ''];
-		}
-	});
-}
