@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { errorReply } from '../../gateway';
 import { numbered, reply, shown, useDisk, useHarness } from './arrange';
 import { runChecked } from './image.arrange';
-import { createResponse, generateImage, getTask } from './parameters';
+import { byId, createResponse, generateImage, getTask } from './parameters';
 
 /*
  * What each fault of one request comes to stands in `test/faults`. Here is what a node adds: its
@@ -101,6 +101,15 @@ test('A key that is refused is told once a run: with 4 items side by side no mor
 	expect(items.map(({ json }) => json)).toMatchObject(
 		Array(40).fill({ error, error_details: { advice } }),
 	);
+});
+
+test('A model that is not known is told once a run: the node looks at the list', async () => {
+	const given = createResponse({ model: byId('aurora-text-9') });
+	const { items } = await harness.text(given, { items: numbered(3), ...CONTINUE });
+	expect(harness.gateway.count({ route: 'models' })).toBe(1);
+	const says = /^The key’s list has no model "aurora-text-9": it has .*"aurora-text-1"/;
+	const error_details = { advice: expect.stringMatching(says) as string };
+	expect(items.map(({ json }) => json)).toMatchObject(Array(3).fill({ error_details }));
 });
 
 test('a POST carries a UUID of its own, and the answer names it beside the gateway’s', async () => {
