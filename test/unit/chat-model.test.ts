@@ -182,12 +182,8 @@ describe('an answer', () => {
 		const output = [message('Wait'), call({ arguments: given })];
 		const says = `The model called weather with arguments that are not a JSON object: ${given}`;
 		const details = { charged: true, requestId: 'req_1', partialText: 'Wait' };
-		expectError(
-			refusalOf(() => answer(output)),
-			'InvalidResponseError',
-			says,
-			details,
-		);
+		const error = refusalOf(() => answer(output));
+		expectError(error, 'InvalidResponseError', says, details);
 		const incomplete_details = { reason: 'max_output_tokens' };
 		const cut = refusalOf(() => answer(output, { status: 'incomplete', incomplete_details }));
 		expectError(cut, 'InvalidResponseError', says, { ...details, advice: /Raise that option/ });

@@ -124,15 +124,14 @@ const SAYS: Record<OwnKind, [says: RegExp, never: RegExp]> = {
 	path: [/Base URL.*\/v1/, /model|asynchronous/],
 };
 
-test.each(CASES.trim().split('\n').map(caseOf))(
-	'the advice on %s, at %s, names that and no more: HTTP %s, %j, %j, %j',
-	(kind, place, ...said) => {
-		expect(adviseOn(evidence(said, place)).kind).toBe(kind);
-		const [says, never] = SAYS[kind];
-		expect(advice(said, place)).toMatch(says);
-		expect(advice(said, place)).not.toMatch(never);
-	},
-);
+const ALL = CASES.trim().split('\n').map(caseOf);
+test.each(ALL)('the advice on %s, at %s, names that: HTTP %s, %j, %j, %j', (...row) => {
+	const [kind, place, ...said] = row;
+	expect(adviseOn(evidence(said, place)).kind).toBe(kind);
+	const [says, never] = SAYS[kind];
+	expect(advice(said, place)).toMatch(says);
+	expect(advice(said, place)).not.toMatch(never);
+});
 
 test('the address that the gateway saw is named, an option only if the reader has it', () => {
 	const told = (...said: Said) => formatAdvice(adviseOn(evidence(said, 'response')).advice);

@@ -38,21 +38,18 @@ test.each<[string, string[], string]>([
 	['quotes that do not match', [`"${S}'`, `"'${S}'"`], QUOTE],
 	['letters of other scripts', ['sk-secretä123', 'sk-sесret123'], NO_ASCII],
 	['a key that is shortened or hidden', ['sk-secret…123', '••••••••'], NO_ASCII],
-])(
-	'what could not be sent is refused by the name of its fault, without the key: %s',
-	(_, refused, problem) => {
-		for (const pasted of refused) {
-			const error = refusalOf(() => normalizeApiKey(pasted));
-			const advice = /Copy the key again/;
-			expectError(error, 'ValidationError', `API Key ${problem}`, { advice });
-			expect(error).toMatchObject({ field: 'API Key' });
-			for (const piece of pasted.match(/[\w-]{5,}/g) ?? []) {
-				if (/^(bearer|authorization)$/i.test(piece)) continue;
-				expect(shown(error)).not.toContain(piece);
-			}
+])('what could not be sent is refused by its fault, without the key: %s', (_, refused, problem) => {
+	for (const pasted of refused) {
+		const error = refusalOf(() => normalizeApiKey(pasted));
+		const advice = /Copy the key again/;
+		expectError(error, 'ValidationError', `API Key ${problem}`, { advice });
+		expect(error).toMatchObject({ field: 'API Key' });
+		for (const piece of pasted.match(/[\w-]{5,}/g) ?? []) {
+			if (/^(bearer|authorization)$/i.test(piece)) continue;
+			expect(shown(error)).not.toContain(piece);
 		}
-	},
-);
+	}
+});
 
 describe('a key that somebody echoes is taken out', () => {
 	const redact = keyRedactor(KEY);

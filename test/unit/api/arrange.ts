@@ -172,18 +172,15 @@ export function shown(error: ModelAccessError): string {
 	return [error.message, error.stack, JSON.stringify(error.details)].join('\n');
 }
 
-/**
- * Expects an error of this class, with this message and these details at least. A text is the whole
- * of what is said; a pattern is found in it.
- */
+/** Details of an error; a text is the whole of what is said, a pattern is found in it. */
+type Told = Omit<Partial<ErrorDetails>, 'advice'> & { advice?: string | RegExp };
+
+/** Expects an error of this class, with this message and these details at least. */
 export function expectError(
 	error: unknown,
 	kind: keyof typeof errors | RegExp,
 	message: string | RegExp,
-	{
-		advice = /./,
-		...details
-	}: Omit<Partial<ErrorDetails>, 'advice'> & { advice?: string | RegExp } = {},
+	{ advice = /./, ...details }: Told = {},
 ) {
 	const [name, says, toDo] = [kind, message, advice].map((said) =>
 		typeof said === 'string' ? said : (expect.stringMatching(said) as string),

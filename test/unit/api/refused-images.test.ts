@@ -111,20 +111,17 @@ describe('An image that the gateway refuses', () => {
 		['503 in the background', () => task(503), 'FailedTaskError'],
 		['429 at once', limited, 'ApiError'],
 		['503 at once', unavailable, 'ApiError'],
-	] as const)(
-		'by %s: nothing was made, so it has no task ID and may be tried later',
-		async (...row) => {
-			const [, refuse, kind] = row;
-			const { enter, refused } = run({ maxWait: 1, maxRetries: 0 }).image();
-			await enter();
-			const told = await refuse();
-			const error = await failureOf(refused(told));
-			expectError(error, kind, told.message, { retryable: true });
-			const { taskId, maybeExecuted, advice } = error.details;
-			expect([taskId, maybeExecuted]).toEqual([undefined, undefined]);
-			expect(advice.match(/Nothing was made or charged\./g)).toHaveLength(1);
-		},
-	);
+	] as const)('by %s: nothing was made: it has no task ID, and may help later', async (...row) => {
+		const [, refuse, kind] = row;
+		const { enter, refused } = run({ maxWait: 1, maxRetries: 0 }).image();
+		await enter();
+		const told = await refuse();
+		const error = await failureOf(refused(told));
+		expectError(error, kind, told.message, { retryable: true });
+		const { taskId, maybeExecuted, advice } = error.details;
+		expect([taskId, maybeExecuted]).toEqual([undefined, undefined]);
+		expect(advice.match(/Nothing was made or charged\./g)).toHaveLength(1);
+	});
 
 	test('ends by a cancel, and any other error of the wait is its own', async () => {
 		const { image, cancel, time } = run();

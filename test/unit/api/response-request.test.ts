@@ -32,17 +32,15 @@ test.each<[string, object[], field: string, problem: string, advice: string]>([
 	['messages', [{ ...BODY, messages: [] }], 'Extra Body', 'holds "messages"', 'Chat Compl'],
 	['messages alone', [{ model: 'm', messages: [] }], 'Extra Body', 'holds "messages"', '"input"'],
 	['stream', [true, 'no'].map(streams), 'Extra Body', 'asks to stream', 'Remove "stream"'],
-])(
-	'a request for a response is refused before anything is sent: %s',
-	(_, bodies, field, problem, advice) => {
-		for (const body of bodies as Array<Record<string, unknown>>) {
-			const error = refusalOf(() => checkResponseRequest(body));
-			expectError(error, 'ValidationError', new RegExp(`${field} ${problem}`));
-			expect(error).toMatchObject({ field });
-			expect(error.details.advice).toContain(advice);
-		}
-	},
-);
+])('a request for a response is refused before it is sent: %s', (...row) => {
+	const [, bodies, field, problem, advice] = row;
+	for (const body of bodies as Array<Record<string, unknown>>) {
+		const error = refusalOf(() => checkResponseRequest(body));
+		expectError(error, 'ValidationError', new RegExp(`${field} ${problem}`));
+		expect(error).toMatchObject({ field });
+		expect(error.details.advice).toContain(advice);
+	}
+});
 
 describe('a response', () => {
 	test('comes checked, as it was sent, and with the request’s ID', async () => {
@@ -136,13 +134,10 @@ test.each<[problem: string, unknown[]]>([
 	['holds "messages"', [{ messages: items }]],
 	['is a whole request body', [{ model: 'm', input: 'Hi' }]],
 ])('Input as JSON is refused where it %s: %j', (problem, values) => {
-	for (const value of values)
-		expectError(
-			refusalOf(() => read(value)),
-			'ValidationError',
-			`Input ${problem}`,
-			{ advice: /\.$/ },
-		);
+	for (const value of values) {
+		const error = refusalOf(() => read(value));
+		expectError(error, 'ValidationError', `Input ${problem}`, { advice: /\.$/ });
+	}
 });
 
 test('a text of the assistant is one of the output, others are of the input', () => {

@@ -48,16 +48,13 @@ test.each<[string, string[]]>([
 	['by name alone, without types', [TALE.replace(/\{"type":"[a-z_.]+",/g, '{')]],
 	['with events of no known kind', [between(TALE, event('response.telemetry', { delta: 'no' }))]],
 	['with data that is no JSON', [between(TALE, NO_JSON)]],
-])(
-	'A stream comes to the same result %s: in one piece and byte by byte',
-	async (_name, streams) => {
-		for (const stream of streams) {
-			// A chunk may hold nothing.
-			for (const chunks of [[bytes(stream)], [bytes(''), ...oneByOne(stream), bytes('')]])
-				await expect(outcome(chunks)).resolves.toEqual(EXPECTED);
-		}
-	},
-);
+])('A stream comes to the same %s: in one piece and byte by byte', async (_, streams) => {
+	for (const stream of streams) {
+		// A chunk may hold nothing.
+		for (const chunks of [[bytes(stream)], [bytes(''), ...oneByOne(stream), bytes('')]])
+			await expect(outcome(chunks)).resolves.toEqual(EXPECTED);
+	}
+});
 
 describe('The events of a stream', () => {
 	async function* flow(chunks: Chunks): AsyncGenerator<Uint8Array> {

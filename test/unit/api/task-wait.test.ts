@@ -127,20 +127,17 @@ test.each<[string, Exchange[], seconds: number, waits: number[], says: string, R
 test.each<[string, Exchange[]]>([
 	['during a wait', [after('60')]],
 	['between two tries of a look', [processing(), busy('60')]],
-])(
-	'A cancel %s ends it there; nothing is sent after, and the task’s ID is kept',
-	async (_, script) => {
-		const { client, sent, time, cancel } = arrange(script);
-		const failing = failureOf(waiting()(client));
-		await time.advance(20_000);
-		cancel();
-		const says = 'The execution was canceled';
-		expectError(await failing, 'CanceledError', says, { taskId: 'task_1' });
-		expect(time.now() - START).toBe(20_000);
-		await time.advance(3_600_000);
-		expect(sent).toHaveLength(script.length);
-	},
-);
+])('A cancel %s ends it: nothing is sent after, and the task’s ID is kept', async (_, script) => {
+	const { client, sent, time, cancel } = arrange(script);
+	const failing = failureOf(waiting()(client));
+	await time.advance(20_000);
+	cancel();
+	const says = 'The execution was canceled';
+	expectError(await failing, 'CanceledError', says, { taskId: 'task_1' });
+	expect(time.now() - START).toBe(20_000);
+	await time.advance(3_600_000);
+	expect(sent).toHaveLength(script.length);
+});
 
 test('an error about a task keeps its ID and where its images are, as it was told first', () => {
 	const error = new TaskError('broken', { advice: '', retryable: false });
@@ -180,18 +177,15 @@ test.each<[string, created: unknown, headers: object, since: string, rest: RegEx
 	['of a day', HOUR_AGO - 82_500, {}, ', 23 h 55 min after it was accepted.', LOST],
 	['of an hour by the gateway’s clock', START / 1000, ahead, ', 60 min after it', LOST],
 	['of a minute by it', HOUR_AGO - 60, behind, ', 60 s after it was accepted.', GOES_ON],
-])(
-	'A task that is not done in time %s is told with its last status and its time at work',
-	async (...row) => {
-		const [, created_at, headers, since, rest] = row;
-		const script = [processing({ ...AFTER_3, ...headers }, { status: 'x', created_at })];
-		const { value } = await succeed(script, waiting({ seconds: 1 }));
-		const { advice, retryable } = value.error!.details;
-		expect(advice.startsWith(`Its last status was x${since}`)).toBe(true);
-		expect(advice).toMatch(rest);
-		expect(retryable).toBe(rest === GOES_ON);
-	},
-);
+])('A task %s that is not done in time is told with its status and time', async (...row) => {
+	const [, created_at, headers, since, rest] = row;
+	const script = [processing({ ...AFTER_3, ...headers }, { status: 'x', created_at })];
+	const { value } = await succeed(script, waiting({ seconds: 1 }));
+	const { advice, retryable } = value.error!.details;
+	expect(advice.startsWith(`Its last status was x${since}`)).toBe(true);
+	expect(advice).toMatch(rest);
+	expect(retryable).toBe(rest === GOES_ON);
+});
 
 test('A task that is not done in time is told in one line, whatever its status', async () => {
 	const script = [processing(AFTER_3, { status: `a\nb ${'x'.repeat(500)}` })];

@@ -26,11 +26,8 @@ test.each([
 	['soon', 'Timeout is not a number'],
 	[5_000_000, 'Timeout is longer than 24 days'],
 ])('a duration in seconds %j is refused by the name of its field', (value, message) => {
-	expectError(
-		refusalOf(() => secondsParameter(value, 'Timeout', 60)),
-		'ValidationError',
-		message,
-	);
+	const error = refusalOf(() => secondsParameter(value, 'Timeout', 60));
+	expectError(error, 'ValidationError', message);
 });
 
 test('JSON that does not parse is told in the platform’s words, on one line', () => {
