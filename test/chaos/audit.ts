@@ -12,20 +12,11 @@ export interface Work {
 	logged: string;
 }
 
-export interface Audit {
-	fulfilled: number;
-	failed: number;
-	images: number;
-	violations: string[];
-}
+const newAudit = () => ({ fulfilled: 0, failed: 0, images: 0, violations: [] as string[] });
 
 /** Holds what the nodes made against the usage log of the gateway. */
-export async function auditOf(
-	works: Work[],
-	gateway: Gateway,
-	misfortune: Misfortune,
-): Promise<Audit> {
-	const audit: Audit = { fulfilled: 0, failed: 0, images: 0, violations: [] };
+export async function auditOf(works: Work[], gateway: Gateway, misfortune: Misfortune) {
+	const audit = newAudit();
 	for (const work of works) await auditWork(work, gateway, audit);
 	audit.violations.push(
 		...sentTwice(gateway, misfortune),
@@ -36,7 +27,8 @@ export async function auditOf(
 }
 
 /** Every item has an output or an error, and every output is the right one. */
-async function auditWork({ kind, subjects, outputs }: Work, gateway: Gateway, audit: Audit) {
+async function auditWork(work: Work, gateway: Gateway, audit: ReturnType<typeof newAudit>) {
+	const { kind, subjects, outputs } = work;
 	for (const [index, subject] of subjects.entries()) {
 		const own = outputs.filter((output) => itemOf(output) === index);
 		const [output] = own;
@@ -80,14 +72,12 @@ const isDone = ({ json }: INodeExecutionData, task: ImageTask | undefined) =>
 export const itemOf = ({ pairedItem }: INodeExecutionData): number =>
 	typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : -1;
 
-const LONGEST_MESSAGE = 1000;
-
 function unreadable(subject: string, { json }: INodeExecutionData): string[] {
 	const { error, error_details: details } = json as Told;
 	const message = typeof error === 'string' ? error : '';
 	const faults = [
 		[message === '', 'no message'],
-		[message.length > LONGEST_MESSAGE, 'a message without end'],
+		[message.length > 1000, 'a message without end'],
 		// eslint-disable-next-line no-control-regex
 		[/[\u0000-\u001f\u007f]/.test(message), 'a message with control characters'],
 		[/signature=/.test(message), 'a message with a signed address'],

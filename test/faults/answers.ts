@@ -1,6 +1,6 @@
 import { ANSWER_FAULTS, EXTRA_FAULTS, largeDocument } from '../../gateway/faults/catalogue';
 import { API_SITES, type CallSite } from './call-sites';
-import { at, fails, rowsFor, type Expected, type Failure, type Row } from './expected';
+import { at, fails, row, rowsFor, type Expected, type Failure, type Row } from './expected';
 import { MODES } from './harness';
 import { noImage, REQUEST, STORAGE_FAULT, WEB_PAGE, WEB_PAGE_ADVICE } from './statuses';
 
@@ -85,16 +85,15 @@ const answerRows = rowsFor('Answers that are none', ANSWER_FAULTS, {
 	),
 	'prototype keys and nothing else': without,
 	'nesting of 100,000 levels': noObject('array'),
-}).map((row): Row => (row.name === 'plain text' ? { ...row, modes: MODES } : row));
+}).map((each): Row => (each.name === 'plain text' ? { ...each, modes: MODES } : each));
+
+const MORE = 'More than expected';
 
 const extraRows = [
-	...rowsFor(
-		'More than expected',
-		EXTRA_FAULTS,
-		Object.fromEntries(EXTRA_FAULTS.map(({ name }) => [name, at(READERS, 'right')])),
-	),
-	...rowsFor('More than expected', [largeDocument(16)], {
-		'a document of 16 MB': { ...at(['models', 'stream'], 'right'), download: noImage('JSON') },
+	...EXTRA_FAULTS.map((fault) => row(MORE, fault, at(READERS, 'right'))),
+	row(MORE, largeDocument(16), {
+		...at(['models', 'stream'], 'right'),
+		download: noImage('JSON'),
 	}),
 ];
 

@@ -5,16 +5,7 @@ import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelA
 /** What a request costs if it is sent twice: a column of the retry table. */
 export type Kind = 'read' | 'response' | 'image' | 'download';
 
-interface CallSiteFacts {
-	/** As the page of faults calls it. */
-	name: string;
-	kind: Kind;
-	/** The gateway's route that the request goes to. */
-	route: string;
-	operation: string;
-}
-
-/** The requests of the nodes that a fault can meet. */
+/** The requests of the nodes that a fault can meet, by names for the page of faults. */
 // prettier-ignore
 export const CALL_SITES = {
 	models: { name: 'Model → Get Many', kind: 'read', route: 'models', operation: 'model, getAll' },
@@ -25,7 +16,7 @@ export const CALL_SITES = {
 	get: { name: 'Task → Get', kind: 'read', route: 'task', operation: 'task, get' },
 	wait: { name: 'Task → Wait', kind: 'read', route: 'task', operation: 'task, wait' },
 	download: { name: 'Download', kind: 'download', route: 'image', operation: 'task, get' },
-} satisfies Record<string, CallSiteFacts>;
+} satisfies Record<string, { name: string; kind: Kind; route: string; operation: string }>;
 
 export type CallSite = keyof typeof CALL_SITES;
 
@@ -39,10 +30,7 @@ export const knowsTask = (callSite: CallSite) => ['get', 'wait', 'download'].inc
 
 const operations = () =>
 	[...textResources, ...imageResources].flatMap((resource) =>
-		resource.operations.map(({ value, properties }) => ({
-			name: `${resource.value}, ${value}`,
-			properties,
-		})),
+		resource.operations.map((each) => ({ ...each, name: `${resource.value}, ${each.value}` })),
 	);
 
 export const operationNames = () => operations().map(({ name }) => name);

@@ -54,11 +54,9 @@ const HALF = { partial_text: 'You' };
 const lostInBody = (stream: Outcome) =>
 	read(lost('ERR_BAD_RESPONSE'), stream, lostFile('ECONNRESET'));
 
-const halfAnImage = fails(
-	'doubt',
-	'only a part of the png file arrived ({size} bytes, without its end)',
-	[STORAGE_FAULT, 'turn Download Images off and use an HTTP Request node.'],
-);
+const PART = 'only a part of the png file arrived ({size} bytes, without its end)';
+const TURN_OFF = 'turn Download Images off and use an HTTP Request node.';
+const halfAnImage = fails('doubt', PART, [STORAGE_FAULT, TURN_OFF]);
 
 const NOT_A_GATEWAY = ['The address may not belong to a gateway with the Model Access API.'];
 const OK = { details: { http_status: 200 } };
@@ -107,13 +105,13 @@ const connectionRows = rowsFor('Connections', CONNECTION_FAULTS, {
 
 const silent = (stream: Failure) => read(timedOut('Timeout'), stream, silentFile);
 
+const NEVER = 'never an answer';
+
 const silentRows = rowsFor('Connections', SILENT_FAULTS, {
-	'never an answer': silent(timedOut('Timeout')),
+	[NEVER]: silent(timedOut('Timeout')),
 	'headers, then silence': silent(silentStream()),
 	'half a body, then silence': silent(silentStream(HALF)),
-}).map(
-	(row): Row => ({ ...row, timeouts: row.name === 'never an answer' ? 'all' : 'wholeBodies' }),
-);
+}).map((row): Row => ({ ...row, timeouts: row.name === NEVER ? 'all' : 'wholeBodies' }));
 
 const address = (name: string, where: BadAddress, api: Outcome, file: Outcome): Row => ({
 	name,
@@ -152,9 +150,9 @@ const UNREACHED = fails('unreached', 'The gateway cannot be reached (ECONNREFUSE
 	'Check the Base URL of the credential, that the gateway is running, and that this machine may connect to it.',
 ]);
 
-const UNREACHED_FILE = fails('unreached', 'the host cannot be reached (ECONNREFUSED)', [
-	'Check that this machine may connect to it.',
-]);
+const CHECK_MACHINE = ['Check that this machine may connect to it.'];
+const NO_HOST = 'the host cannot be reached (ECONNREFUSED)';
+const UNREACHED_FILE = fails('unreached', NO_HOST, CHECK_MACHINE);
 
 const addressRows: Row[] = [
 	{
