@@ -245,6 +245,15 @@ describe('a success body', () => {
 		const details = { httpStatus: answer.status, requestId: 'r1', retryable: !isHtml, advice };
 		expectError(error, 'InvalidResponseError', says, details);
 	});
+
+	test.each([
+		['response', /^The request may have been executed and charged/],
+		['image', /^An image task may exist/],
+	] as const)('that can’t be used warns of paying twice for a %s', async (kind, advice) => {
+		const { error } = await fail([reply(200, 'nonsense')], sending(kind));
+		const details = { retryable: false, maybeExecuted: true, advice };
+		expectError(error, 'InvalidResponseError', /./, details);
+	});
 });
 
 describe('a checked answer', () => {
