@@ -78,8 +78,9 @@ describe('A download', () => {
 
 /** A file whose type has no end that could be seen, and that no packing makes shorter. */
 const AVIF = Buffer.concat([
-	// Zeros name no box. Random bytes do so now and then.
-	Buffer.from('\0\0\0\x20ftypavif\0\0\0\0avifmif1\0\0\0\0\0\0\0\0', 'latin1'),
+	Buffer.from('\0\0\0\x20ftypavif\0\0\0\0avifmif1'.padEnd(32, '\0'), 'latin1'),
+	// Where the next box would begin, zeros name none. Random bytes do so now and then.
+	Buffer.alloc(8),
 	randomBytes(5000),
 ]);
 
