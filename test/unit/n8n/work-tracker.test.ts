@@ -18,12 +18,13 @@ beforeEach(() => {
 });
 
 /** One try of a node, in an execution that keeps {@link kept}. */
-const tryOf = (retryOnFail = true, executionId = '7') =>
+const tryOf = (retryOnFail = true, executionId = '7', isTool = false) =>
 	new WorkTracker({
 		getContext: () => kept,
 		getExecutionId: () => executionId,
 		getNode: () => ({ name: 'Draw', retryOnFail }),
 		getWorkflowDataProxy: () => ({ $runIndex: 0 }),
+		isToolExecution: () => isTool,
 		addExecutionHints: (hint: unknown) => hints.push(hint),
 		logger: { info: (...line: unknown[]) => logged.push(line) },
 	} as unknown as IExecuteFunctions);
@@ -57,6 +58,14 @@ test.each([true, false])('a task is kept and logged at once (Retry On Fail: %p)'
 	]);
 	expect(tryOf(retryOnFail).item(2).restore(BOAT)).toMatchObject(task('t1'));
 	expect(left(tryOf()).tasks).toEqual([{ itemIndex: 2, taskId: 't1' }]);
+});
+
+test('a task that another call of a tool takes up is told by its error', () => {
+	paid(tryOf(true, '7', true), 0, task('t1'));
+	const again = tryOf(true, '7', true);
+	expect(left(again).tasks).toEqual([]);
+	again.item(0).restore(BOAT);
+	expect(left(again).tasks).toEqual([{ itemIndex: 0, taskId: 't1' }]);
 });
 
 test('an answer is kept only where another try may come', () => {

@@ -56,6 +56,8 @@ export class WorkTracker {
 		this.requests.set(index, request);
 		const work = this.store.restore(index, request);
 		if (work?.kind === 'doubt') throw new NetworkError(work.message, { ...work.details });
+		// The store of a tool does not list what no call has asked for yet.
+		if (work?.kind === 'task') this.onTaskAccepted(index, work.taskId);
 		return work;
 	}
 
