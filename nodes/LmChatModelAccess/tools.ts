@@ -82,7 +82,7 @@ const isZod4 = (schema: object) => '_zod' in schema || 'toJSONSchema' in schema;
 
 function readZod4(schema: object): Record<string, unknown> | undefined {
 	if ('toJSONSchema' in schema && typeof schema.toJSONSchema === 'function') {
-		return schema.toJSONSchema() as Record<string, unknown>;
+		return (schema as { toJSONSchema: () => Record<string, unknown> }).toJSONSchema();
 	}
 	return fromZod4(schema);
 }

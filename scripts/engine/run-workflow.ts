@@ -10,7 +10,6 @@ import type {
 	IRun,
 	ITaskData,
 	IWorkflowBase,
-	IWorkflowSettings,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 
@@ -153,7 +152,7 @@ function savedWorkflow(
 		createdAt: new Date(0),
 		updatedAt: new Date(0),
 		connections: connections as IConnections,
-		settings: { executionOrder: 'v1', ...(settings as IWorkflowSettings | undefined) },
+		settings: { executionOrder: 'v1', ...settings },
 		pinData: pinData as IPinData | undefined,
 		nodes: (nodes as INode[]).map((node) => {
 			const type = types[node.type];

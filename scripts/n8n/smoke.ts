@@ -54,7 +54,7 @@ export async function smoke(version: string, say: (text: string) => void): Promi
 		say('Running the first example by execute');
 		const { error, items } = await n8n.execute('first-workflow');
 		check(error === undefined, `the first example ended with: ${error}`);
-		const prompt = String(items('Generate Image')[0]?.json.prompt as string);
+		const prompt = `${items('Generate Image')[0]?.json.prompt as string}`;
 		const files = await readdir(folder);
 		check(files.length === 1, `the first example left ${files.length} files`);
 		const png = await readFile(join(folder, files[0] ?? ''));

@@ -92,7 +92,7 @@ export function checkReply<Schema extends z.ZodMiniType>(
 	{ what, kind }: { what: string; kind: RequestKind },
 ): z.infer<Schema> {
 	const checked = schema.safeParse(json, { error: problemOf });
-	if (checked.success) return checked.data as z.infer<Schema>;
+	if (checked.success) return checked.data;
 	const [issue] = checked.error.issues;
 	throw new InvalidResponseError(
 		`The gateway’s ${what} is not as expected: ${fieldAt(issue?.path ?? [])}${issue?.message}`,

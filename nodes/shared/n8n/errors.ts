@@ -38,7 +38,7 @@ export function errorDetails({ details }: ModelAccessError): IDataObject {
 		...(clientRequestId !== undefined && { client_request_id: clientRequestId }),
 		...(taskId !== undefined && { task_id: taskId }),
 		...(details.partialText !== undefined && { partial_text: details.partialText }),
-		...(details.partialOutput && { partial_output: details.partialOutput as IDataObject[] }),
+		...(details.partialOutput && { partial_output: details.partialOutput }),
 		...(details.imageUrls && { image_urls: [...details.imageUrls] }),
 		retryable,
 		advice,

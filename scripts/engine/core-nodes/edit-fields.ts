@@ -109,21 +109,22 @@ function newFields(this: IExecuteFunctions, index: number, options: EditOptions)
 		'assignments',
 		index,
 	) as Partial<AssignmentCollectionValue>;
-	return Object.fromEntries(
-		assignments.map(({ name, value, type = 'string' }) => {
+	const fields = assignments.map(
+		({ name, value, type = 'string' }): [string, IDataObject[string]] => {
 			if (type === 'string') return [name, asText(value)];
 			const checked = validateFieldType(name, value, type as FieldType);
 			if (!checked.valid && !options.ignoreConversionErrors) {
 				throw new NodeOperationError(this.getNode(), checked.errorMessage, { itemIndex: index });
 			}
-			return [name, checked.valid ? (checked.newValue ?? null) : value];
-		}),
-	) as IDataObject;
+			return [name, checked.valid ? ((checked.newValue ?? null) as IDataObject[string]) : value];
+		},
+	);
+	return Object.fromEntries(fields);
 }
 
 function asText(value: unknown): string | null {
 	if (value === undefined || value === null) return null;
-	return typeof value === 'object' ? JSON.stringify(value) : String(value as number);
+	return typeof value === 'object' ? JSON.stringify(value) : `${value as number}`;
 }
 
 function setAt(target: IDataObject, [key, ...rest]: string[], value: IDataObject[string]) {

@@ -37,7 +37,7 @@ export const httpRequest: INodeType = {
 				returnFullResponse: true,
 			})) as { body: Buffer; headers: IDataObject };
 			const fileName = new URL(url).pathname.split('/').pop();
-			const type = String(answer.headers['content-type'] as string);
+			const type = `${answer.headers['content-type'] as string}`;
 			const file = await this.helpers.prepareBinaryData(answer.body, fileName, type);
 			fetched.push({
 				json: {},

@@ -15,7 +15,7 @@ export function readText(
 	advice: (got: NoText) => string,
 ): string | undefined {
 	if (value === undefined || value === null) return undefined;
-	if (typeof value !== 'object') return String(value as string | number | boolean);
+	if (typeof value !== 'object') return String(value);
 	const time = readTime(value);
 	if (time !== undefined) return time;
 	const got = nameNoText(value);

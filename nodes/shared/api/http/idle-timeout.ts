@@ -56,10 +56,10 @@ export class IdleTimeout {
 		const iterator = chunks[Symbol.asyncIterator]();
 		try {
 			for (;;) {
-				const { done, value } = await unlessAborted(iterator.next(), this.signal);
-				if (done) return;
+				const next = await unlessAborted(iterator.next(), this.signal);
+				if (next.done) return;
 				this.reset();
-				yield value;
+				yield next.value;
 			}
 		} finally {
 			void iterator.return?.().catch(() => {});

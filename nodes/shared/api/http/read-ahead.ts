@@ -9,9 +9,9 @@ export async function readAhead<T>(
 ): Promise<T[]> {
 	const pieces: T[] = [];
 	while (!isEnough(pieces)) {
-		const { done, value } = await stream.next();
-		if (done) break;
-		pieces.push(value);
+		const next = await stream.next();
+		if (next.done) break;
+		pieces.push(next.value);
 	}
 	return pieces;
 }

@@ -170,8 +170,9 @@ export function withStreamed(final: Fields, streamed: Fields): Fields {
 	const taken = [...PART_FIELDS, 'input'].filter(
 		(name) => streamed[name] !== undefined && (isMore || final[name] === undefined),
 	);
-	const merged = taken.map((name) => [name, mergeParts(final[name], streamed[name])]);
-	return { ...final, ...Object.fromEntries(merged) };
+	const merged: Fields = {};
+	for (const name of taken) merged[name] = mergeParts(final[name], streamed[name]);
+	return { ...final, ...merged };
 }
 
 /** The parts that came, each with what else the item's own part of its place says. */

@@ -41,7 +41,7 @@ export function parseStructured(
 function getSchema({ text }: Record<string, unknown>): Schema | undefined {
 	const format = asRecord(asRecord(text).format);
 	if (format.type === 'json_object') return { type: 'object' };
-	return format.type === 'json_schema' ? (asRecord(format.schema) as Schema) : undefined;
+	return format.type === 'json_schema' ? asRecord(format.schema) : undefined;
 }
 
 /** What of a value does not fit its schema; undefined as well if the schema can't be used. */

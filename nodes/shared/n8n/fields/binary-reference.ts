@@ -16,9 +16,7 @@ export function binaryReferences(value: unknown, field: string): BinaryReference
 	const parts = Array.isArray(value) ? (value as unknown[]) : [value];
 	const references = parts.flatMap((part): BinaryReference[] => {
 		if (part === undefined || part === null) return [];
-		return typeof part === 'object'
-			? [part as IBinaryData]
-			: readNames(String(part as string | number | boolean), field);
+		return typeof part === 'object' ? [part as IBinaryData] : readNames(String(part), field);
 	});
 	if (references.length === 0) {
 		throw new ValidationError(

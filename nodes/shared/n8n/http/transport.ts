@@ -95,7 +95,7 @@ class HelperTransport implements Transport {
 				method,
 				url: this.baseUrl + path,
 				headers: { ...headers, Accept: accept },
-				body: body as IHttpRequestOptions['body'],
+				body,
 				timeout: timeoutMs,
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,

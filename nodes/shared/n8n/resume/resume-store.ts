@@ -36,7 +36,7 @@ export class ResumeStore {
 	private readonly touched = new Set<string>();
 
 	constructor(context: IExecuteFunctions) {
-		this.kept = context.getContext('node') as IDataObject;
+		this.kept = context.getContext('node');
 		this.executionId = context.getExecutionId();
 		// Not there in older n8n, where no tool is tried again either.
 		this.run = context.isToolExecution?.()
