@@ -23,6 +23,13 @@ export type Asked = Pick<LangChainModel, 'invoke' | 'stream'>;
 /** A model that was supplied, and what its node shows in n8n. */
 export type Supplied = Awaited<ReturnType<typeof supplyTo>>;
 
+/** Settings by which the model's thoughts are summarized. */
+export const THINKS: IDataObject = { options: { extraBody: '{"reasoning":{"summary":"auto"}}' } };
+
+/** The hints of these calls of the model. */
+export const hintsOf = (runs: ReturnType<Supplied['runs']>) =>
+	runs.flatMap((run) => run.hints ?? []).map(({ message }) => message);
+
 type SupplyOptions = { access?: Partial<Access>; signal?: AbortSignal };
 
 /** A gateway and the chat model on one clock; what it leaves behind is searched for the key. */
