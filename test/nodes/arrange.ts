@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import dns from 'node:dns';
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
@@ -141,6 +142,9 @@ export const file = (
 	fileName?: string,
 	mimeType = 'image/png',
 ): IBinaryData => ({ data: Buffer.from(bytes).toString('base64'), mimeType, fileName });
+
+/** As the gateway notes files of a form. */
+export const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 /** Input items with these JSON values. */
 export const itemsOf = (...values: IDataObject[]) => values.map((json) => ({ json }));
