@@ -1,16 +1,11 @@
 import { createRequire } from 'node:module';
 import type { DynamicStructuredTool } from '@langchain/core/tools';
 import { SupplyDataContext } from 'n8n-core';
-import {
-	NodeHelpers,
-	type IDataObject,
-	type INode,
-	type INodeParameters,
-	type INodeType,
-} from 'n8n-workflow';
+import { NodeHelpers } from 'n8n-workflow';
+import type { IDataObject, INode, INodeParameters, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { prepareNode } from '../../scripts/engine/index';
-import { imageNode, textNode, useHarness } from './arrange';
+import { CONTINUE, imageNode, textNode, useHarness, type RunOptions } from './arrange';
 import { byId, createResponse, generateImage, getModels } from './parameters';
 
 const harness = useHarness();
@@ -18,20 +13,12 @@ const harness = useHarness();
 const fromCore = createRequire(require.resolve('n8n-core'));
 const utils = './execution-engine/node-execution-context/utils';
 type Handler = (args: IDataObject) => Promise<string>;
+type Placed = { node: INode; nodeType: INodeType; handleToolInvocation: Handler };
 const { createNodeAsTool } = fromCore(`${utils}/create-node-as-tool.js`) as {
-	createNodeAsTool: (options: {
-		node: INode;
-		nodeType: INodeType;
-		handleToolInvocation: Handler;
-	}) => { response: DynamicStructuredTool };
+	createNodeAsTool: (options: Placed) => { response: DynamicStructuredTool };
 };
 const { makeHandleToolInvocation } = fromCore(`${utils}/get-input-connection-data.js`) as {
-	makeHandleToolInvocation: (
-		contextFactory: (runIndex: number) => SupplyDataContext,
-		node: INode,
-		nodeType: INodeType,
-		runExecutionData: unknown,
-	) => Handler;
+	makeHandleToolInvocation: (...given: unknown[]) => Handler;
 };
 
 const text = () => textNode(harness.time);
@@ -46,11 +33,7 @@ function toTool({ description, ...node }: INodeType): INodeType {
 }
 
 /** The tool that n8n hands to an agent, made of a node with these parameters; how the agent calls it. */
-function tool(
-	node: INodeType,
-	parameters: IDataObject,
-	options: { streaming?: boolean; onError?: INode['onError'] } = {},
-) {
+function tool(node: INodeType, parameters: IDataObject, options: RunOptions = {}) {
 	const nodeType = toTool(node);
 	const prepared = prepareNode({
 		node: nodeType,
@@ -65,8 +48,13 @@ function tool(
 	const own = [workflow, placed, additionalData, 'chat', runExecutionData] as const;
 	const context = (runIndex: number) =>
 		new SupplyDataContext(...own, runIndex, [], {}, 'ai_tool', data, []);
-	const handler = makeHandleToolInvocation(context, placed, nodeType, runExecutionData);
-	const { response } = createNodeAsTool({ node: placed, nodeType, handleToolInvocation: handler });
+	const handleToolInvocation = makeHandleToolInvocation(
+		context,
+		placed,
+		nodeType,
+		runExecutionData,
+	);
+	const { response } = createNodeAsTool({ node: placed, nodeType, handleToolInvocation });
 	const call = async (args: IDataObject = {}) =>
 		await harness.time.drive(response.func(args as never) as Promise<string>);
 	return { record, response, call };
@@ -78,15 +66,8 @@ const itemsOf = async (node: INodeType, parameters: IDataObject, options = {}) =
 
 describe('What a tool says of itself', () => {
 	const settingsOf = ({ description }: INodeType, given: INodeParameters, withDefaults = true) => {
-		const { properties } = description;
-		return NodeHelpers.getNodeParameters(
-			properties,
-			given,
-			withDefaults,
-			false,
-			null,
-			description,
-		)!;
+		const of = [withDefaults, false, null, description] as const;
+		return NodeHelpers.getNodeParameters(description.properties, given, ...of)!;
 	};
 
 	// Each text is in description.table.ts.
@@ -128,17 +109,13 @@ describe('What a tool says of itself', () => {
 
 const json = { outputFormat: { format: { type: 'json_object' } } };
 const DRAWN = ['expires_at', 'image_url', 'prompt', 'status', 'task_id'];
+const SUBMITTED = ['expires_at', 'status', 'task_id'];
 test.each<[string, () => INodeType, IDataObject, string[]]>([
 	['an answer', text, createResponse(), ['text']],
 	['an answer with JSON', text, createResponse({ options: json }), ['parsed', 'text']],
 	['a model', text, getModels({ limit: 1 }), ['id']],
 	['an image', image, generateImage({ options: { downloadImages: true } }), DRAWN],
-	[
-		'a task',
-		image,
-		generateImage({ waitForCompletion: false }),
-		['expires_at', 'status', 'task_id'],
-	],
+	['a task', image, generateImage({ waitForCompletion: false }), SUBMITTED],
 ])('a tool hands the agent few fields of %s, and no file', async (_name, node, given, fields) => {
 	const [item] = await itemsOf(node(), given);
 	const known = Object.keys(item).sort();
@@ -198,9 +175,7 @@ test('a failure is one text for the agent: what happened, what to do, and the ta
 });
 
 test('a failure is the same text under Continue', async () => {
-	const onError = 'continueRegularOutput';
-	const [item] = await itemsOf(text(), createResponse({ prompt: '[[status:403]]' }), { onError });
-	expect(item).toEqual({
-		error: expect.stringMatching(/HTTP 403.*\. .* Request ID: \S+\.$/) as string,
-	});
+	const parameters = createResponse({ prompt: '[[status:403]]' });
+	const [item] = await itemsOf(text(), parameters, CONTINUE);
+	expect(item).toEqual({ error: expect.stringMatching(/HTTP 403.*\. .* Request ID: \S+\.$/) });
 });

@@ -1,6 +1,6 @@
 import { HumanMessage, SystemMessage } from '@langchain/core/messages';
 import { findFault, scripted } from '../../gateway/faults/catalogue';
-import { useChat, type Asked } from './chat-model.arrange';
+import { hintsOf, useChat, type Asked } from './chat-model.arrange';
 import { createResponse, file, numbered, shown, useHarness } from './arrange';
 
 /*
@@ -15,7 +15,6 @@ const ASKED = {
 	text: { prompt: 'Hello there' },
 	call: { prompt: 'look around', options: { tools } },
 	json: { prompt: 'JSON', options: { outputFormat: { format: { type: 'json_object' } } } },
-	cut: { prompt: 'A much longer text than that', options: { maxOutputTokens: 3 } },
 };
 
 /** Lets a fault of the catalogue happen to the requests of a gateway. */
@@ -39,44 +38,28 @@ describe('Response → Create', () => {
 	const harness = useHarness();
 	const text = { text: TEXT, status: 'completed' };
 	const CHAT = /^The gateway answered in the form of the Chat Completions/;
+	const UNSAID = /The gateway’s stream ended without saying/;
 	const EMPTY = /^The gateway counted \d+ output tokens/;
 
-	test.each<[string, keyof typeof ASKED, object, RegExp | null]>([
-		['a text in output_text alone', 'text', text, null],
-		['events instead of JSON', 'text', text, null],
+	type Row = [string, keyof typeof ASKED, object, hint?: RegExp | null, stream?: boolean];
+	test.each<Row>([
+		['a text in output_text alone', 'text', text],
+		['events instead of JSON', 'text', text],
 		['a chat completion', 'call', { tool_calls: [{ name: 'look' }] }, CHAT],
 		['an empty answer of some tokens', 'text', { text: '' }, EMPTY],
-		['an answer in a Markdown fence', 'json', { parsed: expect.any(Object) as object }, null],
-		['arguments behind an empty object', 'call', { tool_calls: [{ arguments: {} }] }, null],
-	])('reads %s (%s)', async (fault, asked, json, hint) => {
+		['an answer in a Markdown fence', 'json', { parsed: expect.any(Object) as object }],
+		['arguments behind an empty object', 'call', { tool_calls: [{ arguments: {} }] }],
+		['a stream that ends by response.done', 'text', text, null, true],
+		['a stream of number 0 alone', 'call', { tool_calls: [{ name: 'look' }] }, null, true],
+		['a stream without a final event', 'text', { text: TEXT, status: 'incomplete' }, UNSAID, true],
+	])('reads %s (%s)', async (...row) => {
+		const [fault, asked, json, hint, stream = false] = row;
 		happen(harness, fault);
-		const { items, hints } = await harness.text(createResponse(ASKED[asked]));
+		const { items, hints } = await harness.text(createResponse({ ...ASKED[asked], stream }));
 		expect(items).toMatchObject([{ json }]);
-		expect(hints.map(({ message }) => message)).toEqual(
-			hint ? [expect.stringMatching(hint) as string] : [],
-		);
+		const told = hint ? [expect.stringMatching(hint) as string] : [];
+		expect(hints.map(({ message }) => message)).toEqual(told);
 		expect(harness.gateway.count()).toBe(1);
-	});
-
-	test.each<[string, keyof typeof ASKED, object]>([
-		['a stream that ends by response.done', 'text', text],
-		['a stream of number 0 alone', 'call', { tool_calls: [{ name: 'look' }] }],
-		['a stream without a final event', 'text', { text: TEXT, status: 'incomplete' }],
-	])('reads %s', async (fault, asked, json) => {
-		happen(harness, fault);
-		const { items } = await harness.text(createResponse({ ...ASKED[asked], stream: true }));
-		expect(items).toMatchObject([{ json }]);
-	});
-
-	test('says that a stream was canceled, with its text', async () => {
-		happen(harness, 'a stream that ends by response.canceled');
-		const error = shown(await harness.textError(createResponse({ ...ASKED.text, stream: true })));
-		expect(error.message).toMatch(/^The model’s response was cancelled/);
-		expect(error.context.details).toMatchObject({
-			partial_text: TEXT,
-			partial_output: [{ type: 'message' }],
-			retryable: false,
-		});
 	});
 
 	test.each([false, true])(
@@ -98,23 +81,11 @@ describe('Response → Create', () => {
 		},
 	);
 
-	test('reads the unfinished answers and the limits of the recorded gateway', async () => {
-		const { settings } = harness.gateway;
-		Object.assign(settings, { unfinishedAsEvents: true, limitsInStreams: true });
-		const cut = await harness.text(createResponse(ASKED.cut));
-		expect(cut.items).toMatchObject([{ json: { text: 'You said: A', status: 'incomplete' } }]);
-		const again = { prompt: '[[once:429]] Hello there', stream: true };
-		const { items } = await harness.text(createResponse(again));
-		expect(items).toMatchObject([{ json: { status: 'completed' } }]);
-		expect(harness.gateway.count()).toBe(3);
-	});
-
 	test('hints once a run at options, files and the previous response that were dropped', async () => {
 		const { items: first, hints: none } = await harness.text(createResponse({ options: OPTIONS }));
 		expect(none).toEqual([]);
-		Object.assign(harness.gateway.settings, {
-			...{ dropsOptions: true, dropsFiles: true, dropsPreviousResponse: true, storesNothing: true },
-		});
+		const drops = { dropsOptions: true, dropsFiles: true, dropsPreviousResponse: true };
+		Object.assign(harness.gateway.settings, { ...drops, storesNothing: true });
 		const items = numbered(3).map((item) => ({ ...item, binary: { data: file('%PDF-1.7') } }));
 		const message = [{ role: 'user', type: 'file', text: 'Sum it up' }];
 		const options = { ...OPTIONS, previousResponseId: first[0]?.json.id };
@@ -139,10 +110,8 @@ describe('Response → Create', () => {
 		expect(hints.map(({ message }) => message)).toEqual([expect.stringMatching(INSTRUCTED)]);
 		expect(hints[0]?.message).toMatch(/: set Instructions\.$/);
 		const message = [{ role: 'system', text: 'Be kind' }, { text: 'Hi' }];
-		for (const own of [
-			{ instructions: 'Be kind' },
-			{ inputType: 'messages', messages: { message } },
-		]) {
+		const messages = { inputType: 'messages', messages: { message } };
+		for (const own of [{ instructions: 'Be kind' }, messages]) {
 			const run = await harness.text(createResponse(own));
 			expect(run.hints).toEqual([]);
 			const { input_tokens } = run.items[0]?.json.usage as { input_tokens: number };
@@ -154,16 +123,6 @@ describe('Response → Create', () => {
 describe('The chat model', () => {
 	const harness = useChat();
 
-	test.each(['a text in output_text alone', 'events instead of JSON'])(
-		'reads %s',
-		async (fault) => {
-			happen(harness, fault);
-			const { model } = await harness.supply();
-			const answer = await harness.drive(model.invoke('Hello there'));
-			expect(answer.content).toBe(TEXT);
-		},
-	);
-
 	test('hints once at an answer of another interface, and at an empty one', async () => {
 		const { model, runs } = await harness.supply();
 		for (const fault of ['a chat completion', 'an empty answer of some tokens']) {
@@ -171,16 +130,17 @@ describe('The chat model', () => {
 			await harness.drive(model.invoke('Hello there'));
 			await harness.drive(model.invoke('Hello there'));
 		}
-		const hints = runs().flatMap((run) => run.hints ?? []);
-		expect([...new Set(hints.map(({ message }) => message))]).toEqual([
+		expect([...new Set(hintsOf(runs()))]).toEqual([
 			expect.stringMatching(/Chat Completions/),
 			expect.stringMatching(/output tokens, but its answer is empty/),
 		]);
 	});
 
-	test('reads a structured answer in a Markdown fence, and a call behind an empty object', async () => {
-		happen(harness, 'an answer in a Markdown fence');
+	test('reads a bare text, a structured answer in a Markdown fence, and a call behind an empty object', async () => {
 		const { model } = await harness.supply();
+		happen(harness, 'a text in output_text alone');
+		expect((await harness.drive(model.invoke('Hello there'))).content).toBe(TEXT);
+		happen(harness, 'an answer in a Markdown fence');
 		const schema = { type: 'object', properties: { answer: { type: 'string' } } };
 		const structured = model.withStructuredOutput(schema);
 		await expect(harness.drive(structured.invoke('Hi'))).resolves.toHaveProperty('answer');

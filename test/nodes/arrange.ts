@@ -1,38 +1,14 @@
+import { createHash } from 'node:crypto';
 import dns from 'node:dns';
-import type {
-	IBinaryData,
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeType,
-} from 'n8n-workflow';
+import type { IBinaryData, IDataObject, IExecuteFunctions, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { ModelAccess, resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
-import {
-	ModelAccessImage,
-	resources as imageResources,
-} from '../../nodes/ModelAccessImage/ModelAccessImage.node';
+import * as textModule from '../../nodes/ModelAccess/ModelAccess.node';
+import * as imageModule from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import type { Clock } from '../../nodes/shared/api/http/clock';
 import type { Resource } from '../../nodes/shared/n8n/runner/operation';
 import { execute } from '../../nodes/shared/n8n/runner/run-items';
-import {
-	startGateway,
-	type Fault,
-	type Gateway,
-	type GatewayOptions,
-	type ImageTask,
-} from '../../gateway';
-import {
-	runNode,
-	runNodeToError,
-	storeBinaryInMemory,
-	storeBinaryOnDisk,
-	type BinaryStorage,
-	type FailedRun,
-	type NodeRun,
-	type RunNodeOptions,
-	type RunRecord,
-} from '../../scripts/engine/index';
+import { startGateway, type Fault, type GatewayOptions } from '../../gateway';
+import * as engine from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
 import { generateImage } from './parameters';
@@ -48,46 +24,26 @@ const onTime = ({ description, methods }: INodeType, resources: Resource[], time
 	},
 });
 
-export const textNode = (time: Clock) => onTime(new ModelAccess(), textResources, time);
-export const imageNode = (time: Clock) => onTime(new ModelAccessImage(), imageResources, time);
+export const textNode = (time: Clock) =>
+	onTime(new textModule.ModelAccess(), textModule.resources, time);
+export const imageNode = (time: Clock) =>
+	onTime(new imageModule.ModelAccessImage(), imageModule.resources, time);
 
 /** What the credential holds. */
-export interface Access {
-	baseUrl: string;
-	apiKey: string;
-	allowPrivateHttp?: boolean;
-}
+export type Access = { baseUrl: string; apiKey: string; allowPrivateHttp?: boolean };
 
 type Own = 'node' | 'time' | 'credentials' | 'credentialTypes';
-export type RunOptions = Omit<Partial<RunNodeOptions>, Own> & { access?: Partial<Access> };
-
-type Runs<T> = (parameters: IDataObject, options?: RunOptions) => Promise<T>;
+export type RunOptions = Omit<Partial<engine.RunNodeOptions>, Own> & { access?: Partial<Access> };
 
 /** A gateway and both nodes on one clock: the whole way from a parameter to a file. */
-export interface Harness {
-	time: VirtualTime;
-	gateway: Gateway;
-	access: Access;
-	/** Run the text node, and the image node. */
-	text: Runs<NodeRun>;
-	textError: Runs<FailedRun>;
-	image: Runs<NodeRun>;
-	imageError: Runs<FailedRun>;
-	/** The bodies that the gateway was sent, of one route or of all. */
-	bodies: (route?: string) => IDataObject[];
-	/** Lets this happen to each request, in place of the gateway's own answer. */
-	answer: (fault: Fault) => void;
-	/** Seconds since it started. */
-	seconds: () => number;
-	close(): Promise<void>;
-}
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
 /**
  * Starts a harness. Its gateway's tasks take 6 s and its images are small, unless the options say
  * otherwise. After each run it looks for the key in all that the run left behind, and at the end
  * for an Authorization header at the storage host.
  */
-export async function startHarness(options: GatewayOptions = {}): Promise<Harness> {
+export async function startHarness(options: GatewayOptions = {}) {
 	const time = new VirtualTime();
 	const gateway = await startGateway({
 		taskSeconds: 6,
@@ -95,19 +51,19 @@ export async function startHarness(options: GatewayOptions = {}): Promise<Harnes
 		time: time.gateway,
 		...options,
 	});
-	const access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
+	const access: Access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
 	const start = time.now();
 	const by =
-		<T extends RunRecord>(
+		<T extends engine.RunRecord>(
 			node: (time: Clock) => INodeType,
-			run: (options: RunNodeOptions) => Promise<T>,
+			run: (options: engine.RunNodeOptions) => Promise<T>,
 			left: (ended: T) => unknown[],
 		) =>
 		async (parameters: IDataObject, { access: other, ...given }: RunOptions = {}) => {
 			const credentials = { modelAccessApi: { ...access, ...other } };
 			const ended = await run({
 				node: node(time),
-				parameters: parameters as RunNodeOptions['parameters'],
+				parameters: parameters as engine.RunNodeOptions['parameters'],
 				time,
 				credentials,
 				credentialTypes: [new ModelAccessApi()],
@@ -119,23 +75,26 @@ export async function startHarness(options: GatewayOptions = {}): Promise<Harnes
 			if (key.length >= 8) expectNoSecret(key, logs, uiMessages, chunks, hints, ...left(ended));
 			return ended;
 		};
-	const output = (of: NodeRun) => [of.outputs, of.nodeContext, of.runExecutionData];
-	const errorOf = ({ error }: FailedRun) => [error];
+	const output = (of: engine.NodeRun) => [of.outputs, of.nodeContext, of.runExecutionData];
+	const errorOf = ({ error }: engine.FailedRun) => [error];
 	return {
 		time,
 		gateway,
 		access,
-		text: by(textNode, runNode, output),
-		textError: by(textNode, runNodeToError, errorOf),
-		image: by(imageNode, runNode, output),
-		imageError: by(imageNode, runNodeToError, errorOf),
-		bodies: (route) =>
+		text: by(textNode, engine.runNode, output),
+		textError: by(textNode, engine.runNodeToError, errorOf),
+		image: by(imageNode, engine.runNode, output),
+		imageError: by(imageNode, engine.runNodeToError, errorOf),
+		/** The bodies that the gateway was sent, of one route or of all. */
+		bodies: (route?: string) =>
 			gateway.requests
 				.filter((sent) => route === undefined || sent.route === route)
 				.map(({ body }) => body as IDataObject),
-		answer: (fault) => {
+		/** Lets this happen to each request, in place of the gateway's own answer. */
+		answer: (fault: Fault) => {
 			gateway.settings.intercept = () => fault;
 		},
+		/** Seconds since it started. */
 		seconds: () => (time.now() - start) / 1000,
 		close: async () => {
 			await gateway.close();
@@ -147,14 +106,11 @@ export async function startHarness(options: GatewayOptions = {}): Promise<Harnes
 	};
 }
 
-/**
- * A new harness for each test of a file, files in memory.
- * @param wrap changes the harness before a test gets it
- */
+/** A new harness for each test of a file, files in memory, changed by `wrap` before. */
 export function useHarness(wrap = (started: Harness) => started): Harness {
 	const harness = {} as Harness;
 	beforeEach(async () => {
-		await storeBinaryInMemory();
+		await engine.storeBinaryInMemory();
 		Object.assign(harness, wrap(await startHarness()));
 	});
 	afterEach(async () => await harness.close());
@@ -162,12 +118,15 @@ export function useHarness(wrap = (started: Harness) => started): Harness {
 }
 
 /** n8n's storage on disk, anew for each test of a block. */
-export function useDisk(): BinaryStorage {
-	const storage = {} as BinaryStorage;
-	beforeEach(async () => Object.assign(storage, await storeBinaryOnDisk()));
+export function useDisk(): engine.BinaryStorage {
+	const storage = {} as engine.BinaryStorage;
+	beforeEach(async () => Object.assign(storage, await engine.storeBinaryOnDisk()));
 	afterEach(async () => await storage.remove());
 	return storage;
 }
+
+/** Under this setting a failed item becomes an item with its error. */
+export const CONTINUE = { onError: 'continueRegularOutput' } as const;
 
 /** A reply in place of the gateway's own. */
 export const reply = (status: number, body?: unknown, headers?: Record<string, string>): Fault => ({
@@ -184,16 +143,18 @@ export const file = (
 	mimeType = 'image/png',
 ): IBinaryData => ({ data: Buffer.from(bytes).toString('base64'), mimeType, fileName });
 
+/** As the gateway notes files of a form. */
+export const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
 /** Input items with these JSON values. */
-export const itemsOf = (...values: IDataObject[]): INodeExecutionData[] =>
-	values.map((json) => ({ json }));
+export const itemsOf = (...values: IDataObject[]) => values.map((json) => ({ json }));
 
 /** `count` input items that only have a number, from 0. */
-export const numbered = (count: number): INodeExecutionData[] =>
+export const numbered = (count: number) =>
 	itemsOf(...Array.from({ length: count }, (_unused, n) => ({ n })));
 
 /** Submits an image without waiting for it, and returns its task. */
-export async function submitted(harness: Harness, given: IDataObject = {}): Promise<ImageTask> {
+export async function submitted(harness: Harness, given: IDataObject = {}) {
 	await harness.image(generateImage({ waitForCompletion: false, ...given }));
 	return harness.gateway.tasks.at(-1)!;
 }
@@ -205,26 +166,19 @@ export function canceledAfter(time: VirtualTime, ms: number): AbortSignal {
 	return controller.signal;
 }
 
-/** A host that is nowhere: {@link breakNetwork} says what becomes of connections to it. */
+/** A host that is nowhere: {@link lookUp} says where it is, or what becomes of connections to it. */
 export const NOWHERE = 'gateway.example.test';
 
-/**
- * Lets each connection to {@link NOWHERE} fail with this error, as the system or TLS would.
- * @returns how many connections were tried; `restore` ends it
- */
-export function breakNetwork(error: Error & { code: string }) {
-	const tried = { connections: 0, restore: () => lookup.mockRestore() };
+/** Lets look-ups of these hosts end so; all others stay. */
+export function lookUp(end: Error | string[], ...hosts: string[]) {
 	const original = dns.lookup;
-	const lookup = jest.spyOn(dns, 'lookup').mockImplementation(((
-		host: string,
-		options: dns.LookupOptions,
-		done: (error: NodeJS.ErrnoException | null) => void,
-	) => {
-		if (host !== NOWHERE) return original(host, options, done);
-		tried.connections++;
-		setImmediate(done, error);
-	}) as typeof dns.lookup);
-	return tried;
+	const found = end instanceof Error ? [] : end.map((address) => ({ address, family: 4 }));
+	const mock = (name: string, options: dns.LookupOptions, done: (...got: unknown[]) => void) => {
+		if (!hosts.includes(name)) return original(name, options, done);
+		const all = options.all ? [found] : [found[0]?.address, 4];
+		setImmediate(done, ...(end instanceof Error ? [end] : [null, ...all]));
+	};
+	return jest.spyOn(dns, 'lookup').mockImplementation(mock as typeof dns.lookup);
 }
 
 /** What n8n adds to an error for its user interface. */

@@ -18,15 +18,13 @@ const files = { vectorStoreIds: '["vs_1"]', filters: '{"type":"eq"}', maxResults
 const filtered = { vector_store_ids: ['vs_1'], filters: { type: 'eq' }, max_num_results: 3 };
 const stores = { vectorStoreIds: 'vs_1, vs_2' };
 
+const inStores = { type: 'file_search', vector_store_ids: ['vs_1', 'vs_2'] };
+
 const ROWS: Array<[string, IDataObject, object]> = [
 	['a web search', { webSearch: {} }, { type: 'web_search' }],
 	['a web search with all its options', { webSearch: search }, sentSearch],
 	['a file search', { fileSearch: files }, { type: 'file_search', ...filtered }],
-	[
-		'a file search in stores separated by commas',
-		{ fileSearch: stores },
-		{ type: 'file_search', vector_store_ids: ['vs_1', 'vs_2'] },
-	],
+	['a file search in stores separated by commas', { fileSearch: stores }, inStores],
 	['a code interpreter', { codeInterpreter: true }, CODE],
 ];
 
@@ -34,14 +32,12 @@ describe('A built-in tool of Response → Create', () => {
 	const harness = useHarness();
 
 	const DRAWING = { type: 'image_generation' };
-	test.each([...ROWS, ['an image generation', { imageGeneration: true }, DRAWING]] as typeof ROWS)(
-		'is sent: %s',
-		async (_name, builtInTools, sent) => {
-			await harness.text(createResponse({ builtInTools }));
-			const tools = [sent];
-			expect(harness.bodies()).toEqual([{ model: 'aurora-text-1', input: 'Hello there', tools }]);
-		},
-	);
+	const DRAWS: (typeof ROWS)[0] = ['an image generation', { imageGeneration: true }, DRAWING];
+	test.each([...ROWS, DRAWS])('is sent: %s', async (_name, builtInTools, sent) => {
+		await harness.text(createResponse({ builtInTools }));
+		const tools = [sent];
+		expect(harness.bodies()).toEqual([{ model: 'aurora-text-1', input: 'Hello there', tools }]);
+	});
 
 	test('is not sent where it is off, and stands before Tools (JSON)', async () => {
 		const off = { codeInterpreter: false, imageGeneration: false };

@@ -30,16 +30,17 @@ async function startAgent() {
 	]);
 	const agent = createToolCallingAgent({ llm: model, tools, prompt });
 	const executor = new AgentExecutor({ agent, tools });
-	const history: BaseMessage[] = [];
+	const chat_history: BaseMessage[] = [];
 	const say = async (input: string) => {
 		const pieces: string[] = [];
-		const events = executor.streamEvents({ input, chat_history: [...history] }, { version: 'v2' });
-		for await (const { event, data } of events) {
+		const given = { input, chat_history: [...chat_history] };
+		for await (const { event, data } of executor.streamEvents(given, { version: 'v2' })) {
 			const { text } = (data.chunk ?? {}) as { text?: string };
 			if (event === 'on_chat_model_stream' && text) pieces.push(text);
 		}
-		history.push(new HumanMessage(input), new AIMessage(pieces.join('')));
-		return { text: pieces.join(''), pieces: pieces.length };
+		const text = pieces.join('');
+		chat_history.push(new HumanMessage(input), new AIMessage(text));
+		return { text, pieces: pieces.length };
 	};
 	return { say: async (input: string) => await harness.drive(say(input)), runs };
 }

@@ -1,5 +1,4 @@
-import { HumanMessage } from '@langchain/core/messages';
-import { NodeApiError, NodeOperationError, type IDataObject } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { MAYBE_EXECUTED_ADVICE } from '../../nodes/shared/api/errors/from-reply';
 import type { Fault } from '../../gateway';
 import { expectNoSecret } from '../support/secrets';
@@ -11,13 +10,11 @@ const harness = useChat();
 type ModelError = ShownError & { functionality: string };
 
 /** The error that the model's caller gets, which holds no key. */
-async function failing(work: Promise<unknown>): Promise<ModelError> {
-	const error = await harness.drive(work).then(
-		() => Promise.reject(new Error('It did not fail')),
-		(failure: ModelError) => failure,
-	);
+async function failing(work: Promise<unknown>) {
+	const error: unknown = await harness.drive(work).catch((failure: unknown) => failure);
+	if (!(error instanceof Error)) throw new Error('It did not fail');
 	expectNoSecret(harness.access.apiKey, error);
-	return error;
+	return error as ModelError;
 }
 
 const intercept = (fault: Fault) => {
@@ -36,14 +33,12 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		const error = await failing(ask(model, `Hi [[status:${status}]]`));
 		expect(harness.posts()).toBe(times);
 		expect(error).toBeInstanceOf(NodeApiError);
-		const request_id = expect.stringMatching(/^req_/) as string;
-		expect(error).toMatchObject({
-			httpCode: status,
-			functionality: 'configuration-node',
-			message: expect.stringContaining(`(HTTP ${status}, `) as string,
-			description: expect.stringMatching(/Request ID: req_\d+\.$/) as string,
-			context: { details: { http_status: Number(status), request_id } },
-		});
+		expect(error.message).toContain(`(HTTP ${status}, `);
+		const request_id = /Request ID: (req_\d+)\.$/.exec(error.description!)?.[1];
+		expect(request_id).toBeDefined();
+		const details = { http_status: Number(status), request_id };
+		const seen = { httpCode: status, functionality: 'configuration-node', context: { details } };
+		expect(error).toMatchObject(seen);
 		expect(error.description?.includes(MAYBE_EXECUTED_ADVICE.response)).toBe(doubtful);
 		expect(runs().at(-1)).toMatchObject({ executionStatus: 'error', error });
 	});
@@ -110,53 +105,40 @@ describe.each(WAYS)('%s', (_name, ask) => {
 	});
 });
 
-describe('a stream', () => {
-	test.each(['fail', 'error'])('that ends by [[%s]] keeps what came so far', async (directive) => {
-		const { model } = await harness.supply();
-		const error = await failing(chunksOf(model, `One two three four [[${directive}]]`));
-		expect(error.message).toContain('The model failed on purpose.');
-		expect(error.context.details).toMatchObject({ partial_text: 'You said: One' });
-		expect(harness.posts()).toBe(1);
-	});
-
-	test.each([
-		['is silent for longer than its idle time-out', 20_000, 300, 'Nothing arrived for 10 s'],
-		['takes longer than its time-out', 9_000, 15, 'not complete within 15 s'],
-	])('that %s is given up', async (_what, deltaMs, timeout, message) => {
-		harness.gateway.settings.deltaMs = deltaMs;
-		const { model } = await harness.supply({ options: { idleTimeout: 10, timeout } });
-		const error = await failing(chunksOf(model, 'Hi'));
-		expect(error.message).toContain(message);
-		expect(error.description).toContain('Timeout option');
-	});
+test.each([
+	['ends by response.failed', 0, 60, 'One two three [[fail]]', 'failed on purpose.', /charged/],
+	['ends by an error', 0, 60, 'One two three [[error]]', 'failed on purpose.', /charged/],
+	['is silent', 20_000, 300, 'Hi', 'Nothing arrived for 10 s', /Idle Timeout option/],
+	['takes longer than Timeout', 9_000, 15, 'Hi', 'not complete within 15 s', /Timeout option/],
+])('a stream that %s is an error that says what to do, with what came so far', async (...row) => {
+	const [, deltaMs, timeout, text, message, advice] = row;
+	harness.gateway.settings.deltaMs = deltaMs;
+	const { model } = await harness.supply({ options: { idleTimeout: 10, timeout } });
+	const error = await failing(chunksOf(model, text));
+	expect(error.message).toContain(message);
+	expect(error.description).toMatch(advice);
+	if (deltaMs === 0) expect(error.context.details?.partial_text).toBe('You said: One');
+	expect(harness.posts()).toBe(1);
 });
 
-test.each<[string, RegExp, IDataObject, access?: object]>([
-	['no model', /^Model is empty$/, { model: { __rl: true, mode: 'list', value: '' } }],
-	[
-		'an expression without a result',
-		/^The expression in Model gave nothing$/,
-		{ model: { __rl: true, mode: 'id', value: '={{ $json.model }}' } },
-	],
-	['no time', /^Timeout is 0$/, { options: { timeout: 0 } }],
-	['half a JSON', /^Extra Body is not valid JSON: .+/, { options: { extraBody: '{' } }],
-	['half an address', /Base URL/, {}, { baseUrl: 'https://' }],
-])('no model is supplied by %s: %s', async (...row) => {
-	const [, message, parameters, access] = row;
-	const error = await failing(harness.supply(parameters, { access }));
+const extra = (extraBody: string) => ({ options: { extraBody } });
+const at = (mode: string, value: string) => ({ model: { __rl: true, mode, value } });
+test.each<[RegExp, parameters: object, text?: string, access?: object]>([
+	[/^Model is empty$/, at('list', '')],
+	[/^The expression in Model gave nothing$/, at('id', '={{ $json.model }}')],
+	[/^Timeout is 0$/, { options: { timeout: 0 } }],
+	[/^Extra Body is not valid JSON: .+/, extra('{')],
+	[/Base URL/, {}, 'Hi', { baseUrl: 'https://' }],
+	[/^Extra Body holds "input"$/, extra('{"input":"Hi"}')],
+	[/^Extra Body asks to stream$/, extra('{"stream":true}')],
+	[/^Prompt is empty$/, {}, ''],
+])('nothing is sent, and the error says: %s', async (...row) => {
+	const [message, parameters, text = 'Hi', access] = row;
+	const supplied = harness.supply({ ...parameters }, { access });
+	const error = await failing(supplied.then(async ({ model }) => await model.invoke(text)));
 	expect(error).toBeInstanceOf(NodeOperationError);
 	expect(error.message).toMatch(message);
 	expect(error).toMatchObject({ functionality: 'configuration-node' });
 	expect(error.description).not.toBe('');
-});
-
-test.each([
-	['{"input":"Hi"}', 'Hi', 'Extra Body holds "input"'],
-	['{"stream":true}', 'Hi', 'Extra Body asks to stream'],
-	['{}', '', 'Prompt is empty'],
-])('nothing is sent by the extra body %s with the text "%s"', async (extraBody, text, message) => {
-	const { model } = await harness.supply({ options: { extraBody } });
-	const error = await failing(model.invoke([new HumanMessage(text)]));
-	expect(error.message).toBe(message);
 	expect(harness.posts()).toBe(0);
 });

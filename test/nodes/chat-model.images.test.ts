@@ -1,7 +1,6 @@
-import type { ISupplyDataFunctions } from 'n8n-workflow';
 import { imageBelongsTo } from '../../gateway';
 import { byId } from './arrange';
-import { useChat, WAYS } from './chat-model.arrange';
+import { hintsOf, useChat, WAYS } from './chat-model.arrange';
 
 const harness = useChat();
 
@@ -22,42 +21,31 @@ describe.each(WAYS)('A model that draws, asked %s', (_way, ask) => {
 		});
 		const file = { mimeType: 'image/png', fileExtension: 'png' };
 		expect(files).toMatchObject([{ data: file }, { data: file }]);
-		const [first, second] = files.map(({ data }) => Buffer.from(data!.data, 'base64'));
-		expect([imageBelongsTo('A boat', first!), imageBelongsTo('A tree', second!)]).toEqual([
-			true,
-			true,
-		]);
-		const hints = new Set(runs().flatMap((run) => run.hints ?? []));
-		expect([...hints].map(({ message }) => message)).toEqual([
+		for (const [n, prompt] of ['A boat', 'A tree'].entries()) {
+			expect(imageBelongsTo(prompt, Buffer.from(files[n]!.data!.data, 'base64'))).toBe(true);
+		}
+		expect([...new Set(hintsOf(runs()))]).toEqual([
 			expect.stringMatching(/^The model drew an image\. .* in the binary data of a run/),
 		]);
 		expect(runs().map(({ executionStatus }) => executionStatus)).toEqual(Array(4).fill('success'));
 	});
 
-	test.each<[string, (context: ISupplyDataFunctions) => void]>([
-		[
-			'store the image',
-			({ helpers }) => {
+	test.each(['store the image', 'show a run of its own'])(
+		'answers although n8n can’t %s',
+		async (what) => {
+			const { model, runs, context } = await harness.supply(drawing);
+			const { addInputData, helpers } = context;
+			if (what === 'store the image') {
 				helpers.prepareBinaryData = async () => await Promise.reject(new Error('disk full'));
-			},
-		],
-		[
-			'show a run of its own',
-			(context) => {
-				const { addInputData } = context;
+			} else {
 				context.addInputData = (type, data) => {
 					// n8n's own run holds the messages.
-					const isOurs = JSON.stringify(data) === '[[{"json":{}}]]';
-					if (isOurs) throw new Error('no run');
+					if (JSON.stringify(data) === '[[{"json":{}}]]') throw new Error('no run');
 					return addInputData.call(context, type, data);
 				};
-			},
-		],
-	])('answers although n8n can’t %s', async (_what, fails) => {
-		const { model, runs, context } = await harness.supply(drawing);
-		fails(context);
-		await expect(harness.drive(ask(model, 'A boat'))).resolves.toHaveProperty('content');
-		const hints = runs().flatMap((run) => run.hints ?? []);
-		expect(hints).toMatchObject([{ message: expect.stringMatching(/could not store/) as string }]);
-	});
+			}
+			await expect(harness.drive(ask(model, 'A boat'))).resolves.toHaveProperty('content');
+			expect(hintsOf(runs())).toEqual([expect.stringMatching(/could not store/)]);
+		},
+	);
 });

@@ -1,6 +1,5 @@
 import type { IHttpRequestOptions, IRequestOptions } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { startGateway, type Gateway } from '../../gateway';
 import { newRecord, requestAs, runCredentialTest } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import { reply, useHarness, type Access } from './arrange';
@@ -9,15 +8,11 @@ const harness = useHarness();
 const credentialType = new ModelAccessApi();
 
 /** Another gateway, to which the key must not go. */
-async function withOther(work: (other: Gateway) => Promise<void>) {
-	const other = await startGateway();
-	try {
-		await work(other);
-		expect(other.requests.filter(({ headers }) => headers.authorization)).toEqual([]);
-	} finally {
-		await other.close();
-	}
-}
+const other = useHarness();
+afterEach(() => {
+	const { requests } = other.gateway;
+	expect(requests.filter(({ headers }) => headers.authorization)).toEqual([]);
+});
 
 describe('The credential’s test', () => {
 	/** Presses "Test" on a credential with these fields. */
@@ -46,33 +41,31 @@ describe('The credential’s test', () => {
 		expect((await pressTest()).status).toBe('OK');
 	});
 
-	const answered = (status: number, body: unknown): Partial<Access> => {
-		harness.answer(reply(status, body));
+	const answered = (status: number, body: unknown, location = ''): Partial<Access> => {
+		harness.answer(reply(status, body, { Location: location }));
 		return {};
 	};
+	const redirected = () => answered(302, '', other.gateway.baseUrl);
 	const revoked = () => ({ apiKey: harness.gateway.keys.revoked });
 	const fenced = () => ({ apiKey: harness.gateway.keys.fenced });
 	const NO_LIST =
 		/^The address answers, but not with a list of models\. The Base URL may be wrong, or a login page or a firewall answered\. Open the Base URL of the credential in a browser to see the page\.$/;
-	test.each<[string, () => Partial<Access>, RegExp]>([
-		['a key that is revoked', revoked, /API key.*copy the key again/],
-		['another place', fenced, /does not permit this.*group/],
-		['no such address', () => answered(404, {}), /does not know this address.*Base URL/],
-		['nothing there', () => ({ baseUrl: 'http://127.0.0.1:9/v1' }), /ECONNREFUSED|be reached/],
-		['a login page', () => ({ baseUrl: `${harness.gateway.origin}/portal` }), /login page/],
-		['other JSON', () => answered(200, { object: 'list' }), NO_LIST],
-		['no data', () => answered(200, { data: null, success: false }), NO_LIST],
-		['http', () => ({ baseUrl: 'http://x.example.com/v1' }), /^Base URL uses http.*\. Use https/],
-		['no key', () => ({ apiKey: '' }), /^API Key is empty\. Copy the key/],
-	])('says what is wrong: %s', async (_name, given, said) => {
-		const message = expect.stringMatching(said) as string;
-		expect(await pressTest(given())).toEqual({ status: 'Error', message });
-	});
-
-	test.each<[number, RegExp]>([
+	const portal = () => ({ baseUrl: `${harness.gateway.origin}/portal` });
+	/** A status, a code in a success reply, or whatever the credential brings. */
+	test.each<[number | string, RegExp, given?: () => Partial<Access>]>([
+		['a key that is revoked', /API key.*copy the key again/, revoked],
+		['another place', /does not permit this.*group/, fenced],
+		['nothing there', /ECONNREFUSED|be reached/, () => ({ baseUrl: 'http://127.0.0.1:9/v1' })],
+		['a login page', /login page/, portal],
+		['other JSON', NO_LIST, () => answered(200, { object: 'list' })],
+		['no data', NO_LIST, () => answered(200, { data: null, success: false })],
+		['http', /^Base URL uses http.*\. Use https/, () => ({ baseUrl: 'http://x.example.com/v1' })],
+		['no key', /^API Key is empty\. Copy the key/, () => ({ apiKey: '' })],
+		[302, /redirects to another one\. Check the Base URL/, redirected],
 		[400, /refused.*Check the Base URL and the API key of the credential/],
 		[402, /^The balance is used up\. Top up/],
 		[403, /lacks this permission.*console/],
+		[404, /does not know this address.*Base URL/],
 		[407, /proxy.*login.*administrator/],
 		[410, /Check the Base URL of the credential: it ends in \/v1/],
 		[426, /https/],
@@ -81,12 +74,6 @@ describe('The credential’s test', () => {
 		[503, /Try again later/],
 		[522, /^Cloudflare cannot reach the gateway behind it\. Check/],
 		[529, /overloaded.*Try again later/],
-	])('says what to do about HTTP %i', async (status, said) => {
-		const message = expect.stringMatching(said) as string;
-		expect(await pressTest(answered(status, {}))).toEqual({ status: 'Error', message });
-	});
-
-	test.each<[string, RegExp]>([
 		['API_KEY_EXPIRED', /^The gateway did not accept the API key\. .*has expired.*new key/],
 		['key_disabled', /is disabled\. Enable it/],
 		['USER_INACTIVE', /is disabled\. Enable it/],
@@ -95,22 +82,18 @@ describe('The credential’s test', () => {
 		['INSUFFICIENT_BALANCE', /^The balance is used up\. Top up/],
 		['invalid_api_key', /does not know this API key/],
 		['ACCESS_DENIED', /may not be used from the address of this n8n/],
-	])('says what to do about the code %s in a success reply', async (code, said) => {
-		const message = expect.stringMatching(said) as string;
-		const error = { code, message: 'No' };
-		for (const body of [error, { error }, { error: { type: code } }]) {
-			expect(await pressTest(answered(200, body))).toEqual({ status: 'Error', message });
+	])('says what is wrong, or what to do: %s', async (...row) => {
+		const [what, said, given] = row;
+		const error = { code: what, message: 'No' };
+		const bodies = [error, { error }, { error: { type: what } }];
+		const coded = bodies.map((body) => () => answered(200, body));
+		const ways = typeof what === 'number' ? [() => answered(what, {})] : coded;
+		for (const way of given ? [given] : ways) {
+			const message = expect.stringMatching(said) as string;
+			expect(await pressTest(way())).toEqual({ status: 'Error', message });
 		}
-	});
-
-	test('says that a redirect is not followed, and does not follow it', async () => {
-		await withOther(async (other) => {
-			harness.answer(reply(302, '', { Location: other.baseUrl }));
-			const { status, message } = await pressTest();
-			expect(status).toBe('Error');
-			expect(message).toMatch(/redirects to another one\. Check the Base URL/);
-			expect(other.count()).toBe(0);
-		});
+		// A redirect is not followed.
+		expect(other.gateway.count()).toBe(0);
 	});
 });
 
@@ -163,19 +146,16 @@ describe.each<Helper>(['httpRequestWithAuthentication', 'requestWithAuthenticati
 		test.each([301, 302, 303, 307, 308])(
 			'carries the key to no other host by a redirect (%i), also where it asks to follow it',
 			async (status) => {
-				await withOther(async (other) => {
-					harness.answer(reply(status, '', { Location: `${other.baseUrl}/models` }));
-					const follow = { followRedirect: true, followAllRedirects: true, maxRedirects: 5 };
-					const alsoKey = { sendCredentialsOnCrossOriginRedirect: true };
-					const wishes = { ...follow, ...alsoKey, disableFollowRedirect: false };
-					for (const options of [{}, wishes]) {
-						// An older helper returns the redirect's own body, a newer one refuses it.
-						await send(helper, `${harness.gateway.baseUrl}/models`, options).catch((why: Error) => {
-							expectNoSecret(harness.access.apiKey, why.message);
-						});
-					}
-					expect(harness.gateway.count()).toBe(2);
-				});
+				harness.answer(reply(status, '', { Location: `${other.gateway.baseUrl}/models` }));
+				const follow = { followRedirect: true, followAllRedirects: true, maxRedirects: 5 };
+				const alsoKey = { sendCredentialsOnCrossOriginRedirect: true };
+				for (const options of [{}, { ...follow, ...alsoKey, disableFollowRedirect: false }]) {
+					// An older helper returns the redirect's own body, a newer one refuses it.
+					await send(helper, `${harness.gateway.baseUrl}/models`, options).catch((why: Error) => {
+						expectNoSecret(harness.access.apiKey, why.message);
+					});
+				}
+				expect(harness.gateway.count()).toBe(2);
 			},
 		);
 	},

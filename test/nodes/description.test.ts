@@ -1,11 +1,5 @@
-import {
-	NodeHelpers,
-	type INode,
-	type INodeProperties,
-	type INodePropertyCollection,
-	type INodePropertyOptions,
-	type INodeType,
-} from 'n8n-workflow';
+import { NodeHelpers, type INode, type INodeProperties, type INodeType } from 'n8n-workflow';
+import type { INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { create } from '../../nodes/ModelAccess/actions/response/create.operation';
 import { ModelAccess } from '../../nodes/ModelAccess/ModelAccess.node';
@@ -86,32 +80,22 @@ describe.each(nodes)('the node %s', (name, node) => {
 		expect(new Set(properties.flatMap(placesOf))).toEqual(new Set(places));
 	});
 
-	test('lacks only what the user alone knows', () => {
+	test('lacks only what the user alone knows, and shows under its name what it is set to', () => {
 		for (const place of operations.length > 0 ? operations : ['everywhere']) {
 			const [resource, operation] = place.split(': ');
-			const chosen = operation === undefined ? {} : { resource, operation };
-			const parameters =
-				NodeHelpers.getNodeParameters(properties, chosen, true, false, null, description) ?? {};
+			const chosen = operation ? { resource, operation } : { model: byId('aurora-text-1') };
+			const settings = (given: INode['parameters']) =>
+				NodeHelpers.getNodeParameters(properties, given, true, false, null, description) ?? {};
+			const parameters = settings(operation ? (chosen as INode['parameters']) : {});
 			const placed = { ...prepareNode({ node }).node, parameters } as INode;
 			const issues = NodeHelpers.getNodeParametersIssues(properties, placed, description);
 			const missing = Object.keys(issues?.parameters ?? {}).sort();
-			expect([place, missing]).toEqual([place, OPERATIONS[place]?.slice(1) ?? ['model']]);
-		}
-	});
-
-	test('shows under its name what it is set to', () => {
-		const subtitleOf = (parameters: object) => {
-			const given = { node, parameters: parameters as INode['parameters'] };
-			const { workflow, node: placed } = prepareNode(given);
+			const given = { node, parameters: chosen as INode['parameters'] };
+			const { workflow, node: set } = prepareNode(given);
 			const { expression } = workflow;
-			return expression.getSimpleParameterValue(placed, description.subtitle, 'manual', {});
-		};
-		if (operations.length === 0) {
-			expect(subtitleOf({ model: byId('aurora-text-1') })).toBe('aurora-text-1');
-		}
-		for (const place of operations) {
-			const [resource, operation] = place.split(': ');
-			expect(subtitleOf({ resource, operation })).toBe(OPERATIONS[place]![0]);
+			const under = expression.getSimpleParameterValue(set, description.subtitle, 'manual', {});
+			const expected = OPERATIONS[place] ?? ['aurora-text-1', 'model'];
+			expect([place, under, ...missing]).toEqual([place, ...expected]);
 		}
 	});
 
@@ -141,57 +125,34 @@ describe.each(nodes)('the node %s', (name, node) => {
 	const unitOf = (of: string) =>
 		seconds.includes(of) ? '(Seconds)' : of === 'maxFileSize' ? '(MB)' : '';
 	const silent = ['notice', 'resource', 'operation', 'options', 'advanced'];
-	test.each<[string, (field: INodeProperties) => boolean]>([
-		[
-			'is explained',
-			({ name: of, type, description: says, hint }) =>
-				silent.includes(of) || type === 'fixedCollection' || Boolean(says ?? hint),
-		],
-		[
-			'is explained by one sentence without a full stop, or by several with',
-			({ description: says = '' }) => /[.!?] /.test(says) === says.endsWith('.'),
-		],
-		[
-			'is explained in sentences of at most 20 words',
-			({ description: says = '', hint = '' }) =>
-				[says, hint]
-					.flatMap((words) => words.split('. '))
-					.every((sentence) => sentence.split(' ').length <= 20),
-		],
-		[
-			'has no blank around its words, and no part left out',
-			({ description: says = '' }) => says === says.trim() && !says.includes('undefined'),
-		],
-		[
-			'begins with Whether, if it is on or off',
-			({ type, description: says }) => type !== 'boolean' || /^Whether /.test(says ?? ''),
-		],
-		[
-			'has a name in title case, with its unit',
-			({ type, name: of, displayName }) =>
-				type === 'notice' || (/^[A-Z]/.test(displayName) && displayName.endsWith(unitOf(of))),
-		],
-		[
-			'is a list that can be searched or an ID, if it is a model',
-			({ type, modes }) =>
-				type !== 'resourceLocator' ||
-				(modes?.map((mode) => mode.name).join() === 'list,id' &&
-					modes[0]?.typeOptions?.searchListMethod === 'searchModels' &&
-					modes[0].typeOptions.searchable === true),
-		],
+	const RULES: Record<string, (field: INodeProperties) => boolean> = {
+		'is explained': ({ name: of, type, description: says, hint }) =>
+			silent.includes(of) || type === 'fixedCollection' || Boolean(says ?? hint),
+		'is explained by one sentence without a full stop, or by several with': ({
+			description: says = '',
+		}) => /[.!?] /.test(says) === says.endsWith('.'),
+		'is explained in sentences of at most 20 words': ({ description: says = '', hint = '' }) =>
+			`${says}. ${hint}`.split('. ').every((sentence) => sentence.split(' ').length <= 20),
+		'has no blank around its words, and no part left out': ({ description: says = '' }) =>
+			says === says.trim() && !says.includes('undefined'),
+		'begins with Whether, if it is on or off': ({ type, description: says = '' }) =>
+			type !== 'boolean' || says.startsWith('Whether '),
+		'has a name in title case, with its unit': ({ type, name: of, displayName }) =>
+			type === 'notice' || (/^[A-Z]/.test(displayName) && displayName.endsWith(unitOf(of))),
+		'is a list that can be searched or an ID, if it is a model': ({ type, modes = [] }) =>
+			type !== 'resourceLocator' ||
+			(modes.map(({ name: mode }) => mode).join() === 'list,id' &&
+				modes[0]?.typeOptions?.searchListMethod === 'searchModels' &&
+				modes[0].typeOptions.searchable === true),
 		// n8n cuts one of 26 characters in a collection within a collection.
-		[
-			'has a label that the panel shows in whole',
-			({ type, displayName }) => type === 'notice' || displayName.length <= 24,
-		],
+		'has a label that the panel shows in whole': ({ type, displayName }) =>
+			type === 'notice' || displayName.length <= 24,
 		// A line of the panel holds some 45 letters.
-		[
-			'shows in whole a text that is there from the beginning',
-			({ type, default: text, typeOptions }) =>
-				type !== 'string' || (text as string).length <= 45 * (typeOptions?.rows ?? 1),
-		],
-	])('each field %s', (_rule, holds) => {
-		const broken = withInner(properties).filter(([, field]) => !holds(field));
+		'shows in whole a text that is there from the beginning': ({ type, typeOptions, ...field }) =>
+			type !== 'string' || (field.default as string).length <= 45 * (typeOptions?.rows ?? 1),
+	};
+	test.each(Object.keys(RULES))('each field %s', (rule) => {
+		const broken = withInner(properties).filter(([, field]) => !RULES[rule]!(field));
 		expect(broken.map(([path]) => path)).toEqual([]);
 	});
 });
@@ -200,10 +161,9 @@ test('the chat model has its options from Response → Create, with the same wor
 	const { properties } = new LmChatModelAccess().description;
 	for (const collection of ['options', 'advanced']) {
 		const optionsOf = (fields: INodeProperties[]) =>
-			choicesOf(fields.find(({ name }) => name === collection)!).map((option) => ({
-				...option,
-				displayOptions: undefined,
-			}));
+			choicesOf(fields.find(({ name }) => name === collection)!).map((option) => {
+				return { ...option, displayOptions: undefined };
+			});
 		const shared = optionsOf(properties).filter(({ name }) => name !== 'responseFormat');
 		expect(shared.length).toBeGreaterThan(5);
 		expect(optionsOf(create.properties)).toEqual(expect.arrayContaining(shared));

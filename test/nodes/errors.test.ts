@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import type { IDataObject } from 'n8n-workflow';
 import { errorReply } from '../../gateway';
-import { numbered, reply, shown, useDisk, useHarness } from './arrange';
+import { CONTINUE, numbered, reply, shown, useDisk, useHarness } from './arrange';
 import { runChecked } from './image.arrange';
 import { byId, createResponse, generateImage, getTask } from './parameters';
 
@@ -11,7 +11,6 @@ import { byId, createResponse, generateImage, getTask } from './parameters';
  */
 
 const harness = useHarness();
-const CONTINUE = { onError: 'continueRegularOutput' } as const;
 
 test.each<[string, IDataObject, sent: number]>([
 	['a submission', generateImage({ options: { timeout: '={{ 0.15 }}' } }), 1],
@@ -25,18 +24,18 @@ test.each<[string, IDataObject, sent: number]>([
 });
 
 describe('Sending again', () => {
-	test.each<[number | string, number]>([
-		[0, 1],
-		[5, 6],
-		['={{ "2" }}', 3],
-	])('happens as often as Max Retries (%p) says', async (maxRetries, sent) => {
-		harness.answer(errorReply(503, { retryAfter: 1 }));
-		await harness.textError(createResponse({ options: { maxRetries } }));
-		await harness.imageError(generateImage({ options: { maxRetries } }));
-		await harness.imageError(getTask('t', { options: { maxRetries } }));
-		const routes = ['responses', 'generations', 'task'] as const;
-		expect(routes.map((route) => harness.gateway.count({ route }))).toEqual([sent, sent, sent]);
-	});
+	test.each([0, 5, '={{ "2" }}'])(
+		'happens as often as Max Retries (%p) says',
+		async (maxRetries) => {
+			const sent = 1 + Number(/\d/.exec(String(maxRetries))![0]);
+			harness.answer(errorReply(503, { retryAfter: 1 }));
+			await harness.textError(createResponse({ options: { maxRetries } }));
+			await harness.imageError(generateImage({ options: { maxRetries } }));
+			await harness.imageError(getTask('t', { options: { maxRetries } }));
+			const routes = ['responses', 'generations', 'task'] as const;
+			expect(routes.map((route) => harness.gateway.count({ route }))).toEqual([sent, sent, sent]);
+		},
+	);
 
 	test('ends in the answer where the gateway comes back, and is told to the log', async () => {
 		const run = await harness.text(createResponse({ prompt: '[[once:429]] Hello' }));
@@ -81,10 +80,8 @@ describe('An answer that n8n cannot store', () => {
 	});
 
 	test('is an error item with its text under Continue, and the other items go on', async () => {
-		const { items } = await harness.text(drawn(`={{ $json.n === 0 ? '${TOOLS}' : "" }}`), {
-			items: numbered(2),
-			...CONTINUE,
-		});
+		const given = drawn(`={{ $json.n === 0 ? '${TOOLS}' : "" }}`);
+		const { items } = await harness.text(given, { items: numbered(2), ...CONTINUE });
 		const failed = { error: said, error_details: paidFor };
 		expect(items).toMatchObject([{ json: failed }, { json: { text: 'You said: A boat' } }]);
 	});
@@ -95,12 +92,12 @@ test('A key that is refused is told once a run: with 4 items side by side no mor
 	const given = createResponse({ prompt: '=Number {{ $json.n }}' });
 	const { items } = await harness.text(given, { items: numbered(40), ...CONTINUE });
 	expect(harness.gateway.requests.length).toBeLessThanOrEqual(4);
-	const error =
-		'The gateway did not accept the API key (HTTP 401, INVALID_API_KEY): Invalid API key';
+	const error = expect.stringMatching(
+		/^The gateway did not accept the API key \(HTTP 401, /,
+	) as string;
 	const advice = expect.stringMatching(/does not know this API key/) as string;
-	expect(items.map(({ json }) => json)).toMatchObject(
-		Array(40).fill({ error, error_details: { advice } }),
-	);
+	const failed = { json: { error, error_details: { advice } } };
+	expect(items).toMatchObject(Array(40).fill(failed));
 });
 
 test('A model that is not known is told once a run: the node looks at the list', async () => {
@@ -109,7 +106,7 @@ test('A model that is not known is told once a run: the node looks at the list',
 	expect(harness.gateway.count({ route: 'models' })).toBe(1);
 	const says = /^The key’s list has no model "aurora-text-9": it has .*"aurora-text-1"/;
 	const error_details = { advice: expect.stringMatching(says) as string };
-	expect(items.map(({ json }) => json)).toMatchObject(Array(3).fill({ error_details }));
+	expect(items).toMatchObject(Array(3).fill({ json: { error_details } }));
 });
 
 test('a POST carries a UUID of its own, and the answer names it beside the gateway’s', async () => {

@@ -1,14 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { PNG } from 'pngjs';
 import { drawImage, type FormRecord } from '../../gateway';
-import {
-	prepareNode,
-	storeBinaryInMemory,
-	storeBinaryOnDisk,
-	type BinaryStorage,
-} from '../../scripts/engine/index';
-import { imageNode, itemsOf, shown, useHarness } from './arrange';
+import { prepareNode, storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
+import { CONTINUE, hash, imageNode, itemsOf, shown, useHarness } from './arrange';
 import { createResponse, editImage, sourceFiles } from './parameters';
 
 const harness = useHarness();
@@ -29,9 +23,8 @@ async function kept(bytes: Buffer, name = 'a.png'): Promise<IBinaryData> {
 
 /** Parameters of Response → Create, with a message for each reference. */
 function looking(...references: string[]) {
-	const message = references.map((binaryPropertyNames) => {
-		return { role: 'user', type: 'image', binaryPropertyNames };
-	});
+	const image = { role: 'user', type: 'image' };
+	const message = references.map((binaryPropertyNames) => ({ ...image, binaryPropertyNames }));
 	return createResponse({ inputType: 'messages', messages: { message } });
 }
 
@@ -44,29 +37,23 @@ const editing = (reference: string) =>
 	});
 
 /** The images of each message of each response that was asked for. */
-const seen = () =>
-	harness
-		.bodies('responses')
-		.map(({ input }) =>
-			(input as Array<{ content: IDataObject[] }>).map(({ content }) =>
-				content.map(({ image_url }) => image_url),
-			),
-		);
+const seen = () => {
+	const bodies = harness.bodies('responses') as Array<{ input: Array<{ content: IDataObject[] }> }>;
+	const urls = (content: IDataObject[]) => content.map(({ image_url }) => image_url);
+	return bodies.map(({ input }) => input.map(({ content }) => urls(content)));
+};
 
 const uploaded = () => {
 	const forms = harness.bodies('edits') as unknown as FormRecord[];
 	return forms.map(({ files }) => files.map(({ sha256 }) => sha256));
 };
-const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe.each([
 	['in memory', storeBinaryInMemory],
 	['on disk', storeBinaryOnDisk],
 ])('A file that n8n keeps %s is found by', (_, store) => {
-	let storage: BinaryStorage;
-	beforeEach(async () => {
-		storage = await store();
-	});
+	let storage: Awaited<ReturnType<typeof store>>;
+	beforeEach(async () => void (storage = await store()));
 	afterEach(async () => await storage.remove());
 
 	test('its name, an expression of it, or as the file itself, in the item and in the node before', async () => {
@@ -127,8 +114,7 @@ describe('A file in memory, of which $binary has no bytes,', () => {
 		const { data, ...photo } = await kept(boat.png);
 		const json = { photo: photo as unknown as IDataObject };
 		const items = [{ json, binary: { photo: { ...photo, data, fileName: 'b.png' } } }, { json }];
-		const onError = 'continueRegularOutput';
-		const run = await harness.image(editing('={{ $json.photo }}'), { items, onError });
+		const run = await harness.image(editing('={{ $json.photo }}'), { items, ...CONTINUE });
 		const error = `Image 1: ${WITHOUT_BYTES}`;
 		expect(run.items.map(({ json: { error: told } }) => told)).toEqual([error, error]);
 		expect(harness.gateway.count()).toBe(0);

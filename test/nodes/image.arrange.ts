@@ -1,12 +1,7 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { imageBelongsTo, type Gateway } from '../../gateway';
-import {
-	readBinary,
-	runWorkflow,
-	type RunWorkflowOptions,
-	type WorkflowRun,
-} from '../../scripts/engine/index';
+import { readBinary, runWorkflow, type WorkflowRun } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import { imageNode, textNode, type Harness } from './arrange';
 
@@ -19,7 +14,8 @@ export type Placed = Pick<Partial<INode>, 'onError' | 'retryOnFail' | 'maxTries'
 	typeVersion?: number;
 };
 
-export type WorkflowOptions = Pick<RunWorkflowOptions, 'signal' | 'executionId'> & {
+export type WorkflowOptions = {
+	signal?: AbortSignal;
 	/** What the trigger delivers. */
 	items?: INodeExecutionData[];
 	/** From which node to which, by output; each leads to the next where left out. */
@@ -28,19 +24,18 @@ export type WorkflowOptions = Pick<RunWorkflowOptions, 'signal' | 'executionId'>
 	repeats?: number;
 };
 
-/**
- * Runs nodes behind a trigger called Start, in n8n's engine, on the harness's clock. Its tasks are
- * {@link checkTasks checked} over the workflow as a whole.
- */
+/** Runs nodes behind a trigger called Start, in n8n's engine; its tasks are {@link checkTasks checked}. */
 export async function runChecked(
 	harness: Harness,
 	nodes: Placed[],
-	{ items, wires, repeats, ...rest }: WorkflowOptions = {},
+	{ items, wires, repeats, signal }: WorkflowOptions = {},
 ): Promise<WorkflowRun> {
 	const start = { name: 'Start', type: 'n8n-nodes-base.manualTrigger', parameters: {} };
 	const names = ['Start', ...nodes.map(({ name }) => name)];
 	const inRow = Object.fromEntries(nodes.map(({ name }, n) => [names[n]!, [[name]]]));
-	const leadTo = (to: string[]) => to.map((node) => ({ node, type: 'main', index: 0 }));
+	const leadTo = (outputs: string[][]) => ({
+		main: outputs.map((to) => to.map((node) => ({ node, type: 'main', index: 0 }))),
+	});
 	const type = 'n8n-nodes-model-access.modelAccessImage';
 	const placed = { type, typeVersion: 1, position: [0, 0] as [number, number] };
 	const run = async () =>
@@ -48,10 +43,7 @@ export async function runChecked(
 			workflow: {
 				nodes: [start, ...nodes].map((node) => ({ ...placed, ...node })),
 				connections: Object.fromEntries(
-					Object.entries(wires ?? inRow).map(([from, outputs]) => [
-						from,
-						{ main: outputs.map(leadTo) },
-					]),
+					Object.entries(wires ?? inRow).map(([from, outputs]) => [from, leadTo(outputs)]),
 				),
 			},
 			nodeTypes: {
@@ -62,7 +54,7 @@ export async function runChecked(
 			credentials: { modelAccessApi: { ...harness.access } },
 			credentialTypes: [new ModelAccessApi()],
 			time: harness.time,
-			...rest,
+			signal,
 		});
 	const left = ({ data: { resultData }, error }: WorkflowRun) => [
 		resultData.runData,
@@ -92,10 +84,7 @@ export function checkingTasks(harness: Harness): Harness {
  * each accepted task's ID is in the output or the error. A task that failed may be followed by
  * another one and need not be named: there is nothing to fetch.
  *
- * Each item of a run has to have a request of its own, by which a task is told from the others.
- * @param left what the run left behind for its user
- * @param repeats how often the same request is wanted
- */
+ * Each item of a run has to have a request of its own, by which a task is told from the others. */
 async function checkTasks<T>(
 	{ tasks, requests }: Gateway,
 	work: () => Promise<T>,
@@ -119,16 +108,9 @@ async function checkTasks<T>(
 const errorOf = (error: Error) => [error.message, error];
 
 /** Checks that each item has a file with the image of its prompt, and returns the files. */
-export async function expectImages(
-	items: INodeExecutionData[],
-	prompts: string[],
-	field = 'data',
-): Promise<Buffer[]> {
-	const files = await Promise.all(
-		items.map(async ({ binary }) => await readBinary(binary?.[field])),
-	);
-	expect(files.map((file, n) => imageBelongsTo(prompts[n] ?? '', file))).toEqual(
-		prompts.map(() => true),
-	);
+export async function expectImages(items: INodeExecutionData[], prompts: string[], field = 'data') {
+	const files = await Promise.all(items.map(({ binary }) => readBinary(binary?.[field])));
+	const belong = files.map((file, n) => imageBelongsTo(prompts[n] ?? '', file));
+	expect(belong).toEqual(prompts.map(() => true));
 	return files;
 }

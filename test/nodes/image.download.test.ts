@@ -3,7 +3,6 @@ import { rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import type { IDataObject } from 'n8n-workflow';
 import { drawImage, type Fault } from '../../gateway';
 import { readBinary, storeBinaryInMemory } from '../../scripts/engine/index';
 import { generateImage, getTask, reply, shown, useDisk, useHarness } from './arrange';
@@ -26,10 +25,9 @@ function storageAnswers(...answers: Array<Answer | 'right'>) {
 		const answer = answers[Math.min(next, answers.length - 1)]!;
 		if (stage !== 'before') return undefined;
 		next++;
+		if (typeof answer === 'object') return answer;
 		if (answer === 'right') return undefined;
-		return typeof answer === 'object'
-			? answer
-			: { kind: 'take', write: async () => await answer(res) };
+		return { kind: 'take', write: async () => await answer(res) };
 	};
 }
 
@@ -87,30 +85,26 @@ const AVIF = Buffer.concat([
 test.each([
 	['gzip', gzipSync(AVIF)],
 	['br', brotliCompressSync(AVIF)],
-])(
-	'A storage host that packs the file by %s, though asked not to, names the length of the packed file',
-	async (encoding, packed) => {
-		expect(packed.length).toBeGreaterThan(AVIF.length);
-		const length = { 'Content-Length': String(packed.length), 'Content-Encoding': encoding };
-		storageAnswers(reply(200, packed, { 'Content-Type': 'image/avif', ...length }));
-		const { items } = await harness.image(generateImage());
-		expect(await readBinary(items[0]?.binary?.data)).toEqual(AVIF);
-		expect(items[0]?.json.file).toMatchObject({ size: AVIF.length });
-	},
-);
+])('A storage host that packs a file by %s names the length of what it sends', async (...row) => {
+	const [encoding, packed] = row;
+	expect(packed.length).toBeGreaterThan(AVIF.length);
+	const length = { 'Content-Length': String(packed.length), 'Content-Encoding': encoding };
+	storageAnswers(reply(200, packed, { 'Content-Type': 'image/avif', ...length }));
+	const { items } = await harness.image(generateImage());
+	expect(await readBinary(items[0]?.binary?.data)).toEqual(AVIF);
+	expect(items[0]?.json.file).toMatchObject({ size: AVIF.length });
+});
 
 describe('A download that cannot be had', () => {
-	const megabytes = (bytes: number) => `={{ ${bytes / MB} }}`;
 	const tooLarge: Answer = (res) => {
 		res.writeHead(200, { ...PNG, 'Content-Length': 64 * MB + 1 });
 		res.end(IMAGE);
 	};
 
-	test.each<[string, Answer, megabytes: number, IDataObject?]>([
-		['Max File Size', imageReply, 0, { maxFileSize: megabytes(IMAGE.length - 1) }],
-		['64 MB by default', tooLarge, 64],
-	])('since it is above %s names reason, task and way out', async (...row) => {
-		const [, answer, limit, options = {}] = row;
+	test.each<[string, Answer, megabytes: number, object]>([
+		['Max File Size', imageReply, 0, { maxFileSize: `={{ ${(IMAGE.length - 1) / MB} }}` }],
+		['64 MB by default', tooLarge, 64, {}],
+	])('since it is above %s names reason, task and way out', async (_, answer, limit, options) => {
 		storageAnswers(answer);
 		const error = shown(await harness.imageError(generateImage({ options })));
 		const task_id = harness.gateway.tasks[0]!.id;
@@ -119,19 +113,15 @@ describe('A download that cannot be had', () => {
 			`The image could not be downloaded from ${host}: it is larger than Max File Size (${limit} MB)`,
 		);
 		expect(error.description).toMatch(/paid for\. Do not .* it with Task → Get .* Task ID: /);
-		const details = { task_id, image_urls: [expect.stringContaining(`/images/${task_id}/0.png`)] };
+		const image_urls = [expect.stringContaining(`/images/${task_id}/0.png`) as string];
+		const details = { task_id, image_urls, retryable: false };
 		expect(error.context).toMatchObject({ itemIndex: 0, details });
-		expect(error.context.details?.retryable).toBe(false);
 		expect(harness.gateway.storageRequests).toHaveLength(1);
 		expect(await storage.files()).toEqual([]);
 	});
 
-	test('lets a file of just Max File Size pass, and leaves one without end at the limit', async () => {
-		storageAnswers(imageReply);
-		const maxFileSize = megabytes(IMAGE.length);
-		const { items } = await harness.image(generateImage({ options: { maxFileSize } }));
-		expect(items[0]?.json.file).toMatchObject({ size: IMAGE.length });
-
+	// A file of just that size passes: test/unit/api/image-download.test.ts.
+	test('leaves a file without end at Max File Size', async () => {
 		let sent = 0;
 		storageAnswers(async (res) => {
 			res.writeHead(200, PNG);
@@ -145,7 +135,7 @@ describe('A download that cannot be had', () => {
 		expect(error.message).toMatch(/larger than Max File Size \(2 MB\)$/);
 		// What is under way in the buffers of both sides comes on top.
 		expect(sent).toBeLessThan(20 * MB);
-		expect(await stored()).toHaveLength(1);
+		expect(await stored()).toEqual([]);
 	});
 });
 

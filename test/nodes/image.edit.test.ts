@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { PNG } from 'pngjs';
 import { sizeOf, type FormRecord } from '../../gateway';
 import { prepareNode, storeBinaryOnDisk } from '../../scripts/engine/index';
-import { editImage, file, imageNode, reply, sourceFiles, sourceUrls, useHarness } from './arrange';
+import { file, hash, imageNode, reply, useHarness } from './arrange';
 import { checkingTasks, expectImages } from './image.arrange';
+import { editImage, sourceFiles, sourceUrls } from './parameters';
 
 const harness = useHarness(checkingTasks);
 
@@ -28,7 +28,6 @@ const editFiles = (given: IDataObject = {}) => editImage({ ...sourceFiles('data'
 
 const edits = () => harness.gateway.requests.filter(({ route }) => route === 'edits');
 const form = () => edits()[0]?.body as FormRecord;
-const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 /** Each file of the form: its field, name, type and bytes. */
 const sentFiles = () =>
@@ -36,14 +35,12 @@ const sentFiles = () =>
 
 describe('The form of an edit', () => {
 	test('has the file in the field data, and the edited image comes back', async () => {
-		const { items } = await harness.image(editFiles({ options: { size: '40x20', n: 2 } }), {
-			items: [{ json: {}, binary: { data: file(RED, 'Schiff "blau" – лодка.png') } }],
-		});
-		expect(edits()).toMatchObject([{ method: 'POST', path: '/v1/images/edits/async' }]);
-		expect(edits()[0]?.headers).toMatchObject({
-			'content-type': expect.stringMatching(/^multipart\/form-data; boundary=/) as string,
-			'content-length': String(edits()[0]?.rawLength),
-		});
+		const given = [{ json: {}, binary: { data: file(RED, 'Schiff "blau" – лодка.png') } }];
+		const parameters = editFiles({ options: { size: '40x20', n: 2 } });
+		const { items } = await harness.image(parameters, { items: given });
+		const type = expect.stringMatching(/^multipart\/form-data; boundary=/) as string;
+		const headers = { 'content-type': type, 'content-length': String(edits()[0]?.rawLength) };
+		expect(edits()).toMatchObject([{ method: 'POST', path: '/v1/images/edits/async', headers }]);
 		const model = 'aurora-image-1';
 		const prompt = 'More light';
 		expect(form().fields).toEqual({ model, prompt, size: '40x20', n: '2' });
@@ -66,9 +63,8 @@ describe('The form of an edit', () => {
 			extraBody: '{ "meta": { "tags": ["a"] }, "prompt": "Rather this" }',
 		};
 		const names = ['b', 'a', '={{ Object.keys($binary).slice(2, 4) }}'];
-		await harness.image(editFiles({ ...sourceFiles(...names), options }), {
-			items: [{ json: {}, binary }],
-		});
+		const items = [{ json: {}, binary }];
+		await harness.image(editFiles({ ...sourceFiles(...names), options }), { items });
 		expect(sentFiles()).toEqual([
 			['image[]', 'photo.jpg', 'image/jpeg', hash(JPEG)],
 			['image[]', 'a.png', 'image/png', hash(RED)],
@@ -88,9 +84,8 @@ describe('The form of an edit', () => {
 			return reply(refusals.shift()!, '', { 'Retry-After': '1' });
 		};
 		const options = { maskBinaryPropertyName: 'hole' };
-		await harness.image(editFiles({ ...sourceFiles('a', 'b'), options }), {
-			items: [{ json: {}, binary: { a: file(RED), b: file(BLUE), hole: file(MASK) } }],
-		});
+		const items = [{ json: {}, binary: { a: file(RED), b: file(BLUE), hole: file(MASK) } }];
+		await harness.image(editFiles({ ...sourceFiles('a', 'b'), options }), { items });
 		expect(form().files).toHaveLength(3);
 		expect(harness.bodies('edits')).toEqual(Array(3).fill(form()));
 		expect(harness.gateway.tasks).toHaveLength(1);
@@ -107,13 +102,11 @@ test('an edit of addresses is JSON, and the node fetches nothing itself', async 
 	await harness.image(editImage(given));
 	const { headers, body } = edits()[0]!;
 	expect(headers['content-type']).toMatch(/^application\/json/);
-	expect(body).toEqual({
-		model: 'aurora-image-1',
-		prompt: 'More light',
-		images: [{ image_url: address }, { image_url: dataUrl }, { image_url: address }],
-		mask: { image_url: maskUrl },
-		size: '40x20',
-	});
+	const [mask, ...images] = [maskUrl, address, dataUrl, address].map((image_url) => ({
+		image_url,
+	}));
+	const sent = { model: 'aurora-image-1', prompt: 'More light', images, mask, size: '40x20' };
+	expect(body).toEqual(sent);
 	expect(harness.gateway.count()).toBe(1);
 });
 

@@ -53,13 +53,8 @@ describe('What Image → Generate returns', () => {
 		expect(items).toEqual([
 			{
 				json: {
-					task_id: id,
-					status: 'completed',
-					model: 'aurora-image-1',
-					prompt: 'A boat',
-					image_url: url,
-					image_index: 0,
-					image_count: 1,
+					...{ task_id: id, status: 'completed', model: 'aurora-image-1', prompt: 'A boat' },
+					...{ image_url: url, image_index: 0, image_count: 1 },
 					expires_at: new Date(createdAt + 24 * 3600_000).toISOString(),
 					file: { name: fileName, mime_type: 'image/png', size: png?.length },
 				},
@@ -81,47 +76,37 @@ describe('What Image → Generate returns', () => {
 		expect(harness.gateway.count()).toBe(1);
 		expect(harness.time.waits).toEqual([]);
 
-		const { items } = await harness.image(
-			generateImage({ waitForCompletion: false, simplify: false }),
-		);
+		const raw = generateImage({ waitForCompletion: false, simplify: false });
+		const { items } = await harness.image(raw);
 		const other = harness.gateway.tasks[1]!.id;
 		const [created_at, until] = [createdAt / 1000, createdAt / 1000 + 24 * 3600];
-		const raw = {
+		const sent = {
 			...{ ...task, id: other, task_id: other, object: 'image.generation.task' },
 			...{ created_at, expires_at: until, poll_url: `/v1/images/tasks/${other}` },
 		};
-		expect(items).toEqual([{ json: raw, pairedItem: { item: 0 } }]);
+		expect(items).toEqual([{ json: sent, pairedItem: { item: 0 } }]);
 	});
 
 	test('follows expressions for each item, also for field and name of the file', async () => {
-		const options = {
-			...{ n: 2, concurrency: 1, fileName: '=boat-{{ $json.sku }}-{index}' },
+		const names = {
+			fileName: '=boat-{{ $json.sku }}-{index}',
 			binaryPropertyName: '={{ $json.field }}',
 		};
-		const model = byId('={{ $json.model }}');
-		const { items } = await harness.image(
-			generateImage({ model, prompt: '=A boat for {{ $json.sku }}', options }),
-			{
-				items: itemsOf(
-					{ model: 'aurora-image-1', sku: 'A', field: 'cover' },
-					{ model: 'aurora-omni-1', sku: 'B', field: ' back ' },
-				),
-			},
-		);
+		const parameters = generateImage({
+			model: byId('={{ $json.model }}'),
+			prompt: '=A boat for {{ $json.sku }}',
+			options: { n: 2, concurrency: 1, ...names },
+		});
+		const first = { model: 'aurora-image-1', sku: 'A', field: 'cover' };
+		const second = { model: 'aurora-omni-1', sku: 'B', field: ' back ' };
+		const { items } = await harness.image(parameters, { items: itemsOf(first, second) });
 		expect(submits()).toEqual([
 			{ model: 'aurora-image-1', prompt: 'A boat for A', n: 2 },
 			{ model: 'aurora-omni-1', prompt: 'A boat for B', n: 2 },
 		]);
+		const files = ['cover A-0', 'cover A-1', 'back B-0', 'back B-1'].map((one) => one.split(' '));
 		expect(items).toMatchObject(
-			[
-				['cover', 'boat-A-0.png'],
-				['cover', 'boat-A-1.png'],
-				['back', 'boat-B-0.png'],
-				['back', 'boat-B-1.png'],
-			].map(([field, fileName]) => ({
-				json: { file: { name: fileName } },
-				binary: { [field!]: { fileName } },
-			})),
+			files.map(([field, name]) => ({ binary: { [field!]: { fileName: `boat-${name}.png` } } })),
 		);
 	});
 });

@@ -11,38 +11,42 @@ const polls = () => harness.gateway.requests.filter(({ route }) => route === 'ta
 
 const polledAt = () => polls().map(({ startedAt }) => (startedAt - START) / 1000);
 
-/** An answer to a look: a `Retry-After`, none, a status of the task, or a fault. */
-type Look = { retryAfter?: string; status?: string } | Fault;
+/** What a look gets: a `Retry-After` and a status of the task, or a fault. */
+type Look = [retryAfter: string, status: string] | Fault;
 
-/** Answers looks in this order; the one behind them finds the task done. */
-function looksFind(...looks: Look[]) {
+// How long each wait is, is in test/unit/api/task-poll.test.ts.
+test('A task is looked at when the 202 and each look ask for it, at the poll interval, and again after a fault; the editor hears of each change, the log of each look, and neither of the prompt', async () => {
+	const lost: Look = { kind: 'destroy' };
+	const long = `${harness.access.apiKey} ${'x'.repeat(5000)}`;
+	const first: Look[] = [['20', 'queued'], ['4', 'queued'], errorReply(503, { retryAfter: 8 })];
+	const looks: Look[] = [...first, errorReply(429), lost, ['6', 'processing'], ['', long]];
 	harness.gateway.settings.taskSeconds = 3600;
 	harness.gateway.settings.intercept = ({ stage, route, reply }) => {
 		if (route !== 'task') return undefined;
-		const look = looks[0];
-		if (!look) {
-			for (const task of harness.gateway.tasks) task.completesAt = harness.time.now();
-			return undefined;
-		}
-		if ('kind' in look) return stage === 'before' ? (looks.shift() as Fault) : undefined;
-		if (!reply) return undefined;
+		const [look] = looks;
+		// The look behind them finds the task done.
+		if (!look) for (const task of harness.gateway.tasks) task.completesAt = harness.time.now();
+		if (look && 'kind' in look) return stage === 'before' ? (looks.shift() as Fault) : undefined;
+		if (!look || !reply) return undefined;
 		looks.shift();
 		delete reply.headers['Retry-After'];
-		if (look.retryAfter) reply.headers['Retry-After'] = look.retryAfter;
-		if (look.status) reply.body = String(reply.body).replace('"processing"', `"${look.status}"`);
+		if (look[0]) reply.headers['Retry-After'] = look[0];
+		reply.body = String(reply.body).replace('"processing"', `"${look[1]}"`);
 		return undefined;
 	};
-}
+	const given = { prompt: 'A private garden', options: { pollInterval: '={{ "5" }}' } };
+	const run = await harness.image(generateImage(given));
+	expect(polledAt()).toEqual([5, 25, 30, 38, 40, 44, 50, 55]);
+	await expectImages(run.items, ['A private garden']);
 
-// How long each wait is, is in test/unit/api/task-poll.test.ts.
-test('A task is looked at when the 202 and each look ask for it, at the poll interval, and again after a fault', async () => {
-	const lost = { kind: 'destroy' } as const;
-	const faults = [errorReply(503, { retryAfter: 8 }), errorReply(429), lost];
-	looksFind({ retryAfter: '20' }, { retryAfter: '4' }, ...faults, { retryAfter: '6' });
-	const options = { pollInterval: '={{ "5" }}' };
-	const { items } = await harness.image(generateImage({ options }));
-	expect(polledAt()).toEqual([5, 25, 30, 38, 40, 44, 50]);
-	await expectImages(items, ['A boat']);
+	const { id } = harness.gateway.tasks[0]!;
+	const told = run.uiMessages.map(([message]) => String(message).replace(`Image task ${id}: `, ''));
+	const bounded = expect.stringMatching(/^.{1,60}$/) as string;
+	expect(told).toEqual(['processing', 'queued', 'processing', bounded, 'completed']);
+	const lines = run.logs.filter(({ message }) => message.includes(`${id} is `));
+	// The answer to the submission, and five looks.
+	expect(lines.map(({ level }) => level)).toEqual(Array(6).fill('debug'));
+	expect(JSON.stringify([told, run.logs])).not.toMatch(/private garden|x{200}/);
 });
 
 describe('Max Wait', () => {
@@ -61,10 +65,8 @@ describe('Max Wait', () => {
 	])('of %s ends before a wait that would pass it', async (name, expected) => {
 		const isWait = name === 'Task → Wait';
 		const given = { options: { maxWait: 11 } };
-		const parameters = isWait
-			? waitForTask((await submitted(harness)).id, given)
-			: generateImage(given);
-		const error = shown(await harness.imageError(parameters));
+		const wait = async () => waitForTask((await submitted(harness)).id, given);
+		const error = shown(await harness.imageError(isWait ? await wait() : generateImage(given)));
 
 		const { id, createdAt, expiresAt } = harness.gateway.tasks[0]!;
 		expect([polledAt(), harness.seconds()]).toEqual([expected, 9]);
@@ -167,48 +169,32 @@ test('Task ID may be an address of the task at this gateway, not at another one'
 	expect(harness.gateway.count()).toBe(2);
 });
 
-test('the editor hears of each change of state and the log of each look, neither of the prompt', async () => {
-	const look = (status: string): Look => ({ retryAfter: '3', status });
-	const long = `${harness.access.apiKey} ${'x'.repeat(5000)}`;
-	looksFind(look('queued'), look('queued'), errorReply(503), look('processing'), look(long));
-	const run = await harness.image(generateImage({ prompt: 'A private garden' }));
-
-	const { id } = harness.gateway.tasks[0]!;
-	const told = run.uiMessages.map(([message]) => String(message).replace(`Image task ${id}: `, ''));
-	const bounded = expect.stringMatching(/^.{1,60}$/) as string;
-	expect(told).toEqual(['processing', 'queued', 'processing', bounded, 'completed']);
-	const lines = run.logs.filter(({ message }) => message.includes(`${id} is `));
-	// The answer to the submission, and five looks.
-	expect(lines.map(({ level }) => level)).toEqual(Array(6).fill('debug'));
-	expect(JSON.stringify([told, run.logs])).not.toMatch(/private garden|x{200}/);
-});
-
 describe('A cancel', () => {
 	const storage = useDisk();
 	const HANG: Fault = { kind: 'hang' };
-	const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
 	/** An image of which the first bytes arrive. */
 	const begun = (res: ServerResponse): Fault => ({
 		kind: 'take',
 		write: async () => {
 			res.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': 5000 });
-			res.write(signature);
+			res.write(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'));
 			await harness.time.gateway.sleep(3600_000);
 		},
 	});
 
-	test.each<[string, string, Fault | 'begin', string?]>([
-		['a submission is under way', 'generations', HANG],
-		['a submission waits to be sent again', 'generations', errorReply(429, { retryAfter: 60 })],
-		['a look is under way', 'task', HANG],
-		['a look waits to be sent again', 'task', errorReply(503, { retryAfter: 60 })],
+	const [LIMITED, BUSY] = [429, 503].map((status) => errorReply(status, { retryAfter: 60 }));
+	test.each<[string, string, fault?: Fault | 'begin', operation?: string]>([
+		['a submission is under way', 'generations'],
+		['a submission waits to be sent again', 'generations', LIMITED],
+		['a look is under way', 'task'],
+		['a look waits to be sent again', 'task', BUSY],
 		['Task → Get looks', 'task', HANG, 'get'],
-		['a download does not begin', 'image', HANG],
+		['a download does not begin', 'image'],
 		['a download is under way', 'image', 'begin'],
-		['a download waits to be tried again', 'image', errorReply(503, { retryAfter: 60 })],
+		['a download waits to be tried again', 'image', BUSY],
 	])('while %s ends the run within a second, and nothing is sent afterwards', async (...row) => {
-		const [, route, fault, operation] = row;
+		const [, route, fault = HANG, operation] = row;
 		const parameters = operation ? getTask((await submitted(harness)).id) : generateImage();
 		const { gateway, time } = harness;
 		const gone: AbortSignal[] = [];
@@ -225,9 +211,7 @@ describe('A cancel', () => {
 		const sent = () => gateway.requests.length + gateway.storageRequests.length;
 		const signal = canceledAfter(time, 9500);
 		let before = -1;
-		signal.addEventListener('abort', () => {
-			before = sent();
-		});
+		signal.addEventListener('abort', () => (before = sent()));
 		const end = time.now() + 9500 + 1000;
 		const error = shown(await harness.imageError(parameters, { signal }));
 		expect(time.now()).toBeLessThanOrEqual(end);
@@ -270,10 +254,9 @@ describe('A cancel', () => {
 
 			const { message, description, context } = shown(run);
 			expect(message).toMatch(/^The execution was canceled/);
-			const accepted = tasks.map(({ id, request }) => ({
-				item: phases.indexOf(request.prompt),
-				task_id: id,
-			}));
+			const accepted = tasks.map(({ id, request }) => {
+				return { item: phases.indexOf(request.prompt), task_id: id };
+			});
 			expect(accepted.map(({ item }) => item).sort()).toEqual([0, 1, 2]);
 			expect(context.acceptedTasks).toEqual(expect.arrayContaining(accepted));
 			for (const { task_id } of accepted) expect(description).toContain(task_id);

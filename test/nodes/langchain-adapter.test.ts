@@ -3,12 +3,12 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
-import type { IDataObject } from 'n8n-workflow';
 import { ModelAccessChatModel } from '../../nodes/LmChatModelAccess/chat-model';
 import * as adapter from '../../nodes/LmChatModelAccess/langchain-adapter';
 import * as content from '../../nodes/LmChatModelAccess/langchain-content';
 import type { LangChainModel as Adapter } from '../../nodes/LmChatModelAccess/langchain-model';
-import { chunksOf, useChat, WAYS, type LangChainModel, type Supplied } from './chat-model.arrange';
+import { chunksOf, THINKS, useChat, WAYS } from './chat-model.arrange';
+import type { LangChainModel, Supplied } from './chat-model.arrange';
 
 /** The version of n8n's kit for AI nodes in a folder. */
 function findKit(folder: string) {
@@ -35,7 +35,6 @@ const weather = {
 	function: { name: 'get_weather', description: 'Says it', parameters: { type: 'object' } },
 };
 const schema = { title: 'Sorted', type: 'object', properties: { ok: { type: 'boolean' } } };
-const thinking: IDataObject = { options: { extraBody: '{"reasoning":{"summary":"auto"}}' } };
 const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] };
 
 describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ version, folder }) => {
@@ -45,11 +44,9 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 		);
 
 	/** The adapter as the kit makes it, and the same that n8n's agents and chains call. */
-	interface Raw extends Supplied {
-		raw: Adapter;
-	}
+	type Raw = Supplied & { raw: Adapter };
 
-	async function supplyRaw(parameters: IDataObject = {}): Promise<Raw> {
+	async function supplyRaw(parameters = {}): Promise<Raw> {
 		const supplied = await harness.supply(parameters);
 		const { chatModel } = supplied.model as unknown as { chatModel: ModelAccessChatModel };
 		const raw = sdk().supplyModel(supplied.context, chatModel).response as LangChainModel;
@@ -72,23 +69,16 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 	});
 
 	test('makes a list of blocks of an answer, beside additional_kwargs', async () => {
-		const { raw } = await supplyRaw(thinking);
+		const { raw } = await supplyRaw(THINKS);
 		const { generations } = await harness.drive(raw._generate([new HumanMessage('Hi')], {}));
-		expect(generations).toEqual([
-			expect.objectContaining({
-				message: expect.objectContaining({
-					additional_kwargs: {},
-					content: expect.arrayContaining([
-						{ type: 'text', text: 'You said: Hi' },
-						expect.objectContaining({ type: 'non_standard' }),
-					]) as unknown,
-				}) as unknown,
-			}),
-		]);
+		const [text, other] = [{ type: 'text', text: 'You said: Hi' }, { type: 'non_standard' }];
+		const blocks = expect.arrayContaining([text, expect.objectContaining(other)]) as object;
+		const { additional_kwargs, content: made } = generations[0]!.message;
+		expect([generations.length, additional_kwargs, made]).toEqual([1, {}, blocks]);
 	});
 
 	test('ends a stream by a chunk with finish_reason, and by no other', async () => {
-		const { raw } = await supplyRaw(thinking);
+		const { raw } = await supplyRaw(THINKS);
 		const stream = raw._streamResponseChunks([new HumanMessage('Hi')], {});
 		const reasons: unknown[] = [];
 		const read = async () => {
@@ -115,32 +105,20 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 	const URL = 'https://images.example.com/boat.png';
 	const OWN_FORM = { type: 'input_file', filename: 'a', file_data: 'data:text/plain;base64,YQ==' };
 	const WORDS = { type: 'input_text', text: 'Words' };
-	const PARTS: Array<{ repair: (part: unknown) => unknown; part: unknown; sent: object }> = [
-		{ repair: content.keepStrings, part: 'Words', sent: WORDS },
-		{
-			repair: content.keepImageUrls,
-			part: { type: 'image_url', image_url: { url: URL, detail: 'low' } },
-			sent: { type: 'input_image', image_url: URL, detail: 'low' },
-		},
-		{ repair: content.keepTextFiles, part: { type: 'text-plain', text: 'Words' }, sent: WORDS },
-		{
-			repair: content.keepOldFileFields,
-			part: { type: 'file', source_type: 'base64', mime_type: 'text/csv', data: 'YQ==' },
-			sent: { type: 'input_file', filename: 'file.csv', file_data: 'data:text/csv;base64,YQ==' },
-		},
-		{
-			repair: content.keepOldFileFields,
-			part: { type: 'file', source_type: 'id', id: 'file_1' },
-			sent: { type: 'input_file', file_id: 'file_1' },
-		},
-		{
-			repair: content.keepImageType,
-			part: { type: 'image', url: URL },
-			sent: { type: 'input_image', image_url: URL },
-		},
-		{ repair: content.keepUnknownParts, part: OWN_FORM, sent: OWN_FORM },
-	];
-	test.each(PARTS)('needs $repair.name for $part', async ({ repair, part, sent }) => {
+	const LOW = { type: 'image_url', image_url: { url: URL, detail: 'low' } };
+	const OLD = { type: 'file', source_type: 'base64', mime_type: 'text/csv', data: 'YQ==' };
+	const OLD_ID = { type: 'file', source_type: 'id', id: 'file_1' };
+	const IMAGE = { type: 'input_image', image_url: URL };
+	const CSV = { type: 'input_file', filename: 'file.csv', file_data: 'data:text/csv;base64,YQ==' };
+	test.each<[(part: unknown) => unknown, part: unknown, sent: object]>([
+		[content.keepStrings, 'Words', WORDS],
+		[content.keepImageUrls, LOW, { ...IMAGE, detail: 'low' }],
+		[content.keepTextFiles, { type: 'text-plain', text: 'Words' }, WORDS],
+		[content.keepOldFileFields, OLD, CSV],
+		[content.keepOldFileFields, OLD_ID, { type: 'input_file', file_id: 'file_1' }],
+		[content.keepImageType, { type: 'image', url: URL }, IMAGE],
+		[content.keepUnknownParts, OWN_FORM, OWN_FORM],
+	])('needs %p for %j', async (repair, part, sent) => {
 		const { model } = await supplyRaw();
 		const send = async (given: unknown) => {
 			const parts = [{ type: 'text', text: 'What is it?' }, given];
@@ -169,7 +147,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 	});
 
 	test('needs keepReasoning and restoreReasoning for the agent of n8n', async () => {
-		const { raw, model } = await supplyRaw(thinking);
+		const { raw, model } = await supplyRaw(THINKS);
 		const answer = await harness.drive(model.invoke('Hi'));
 		const read = () => answer.additional_kwargs.reasoning_content;
 		const without = read();
@@ -186,24 +164,17 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 		expectLoss(content.restoreReasoning, lost, restored);
 	});
 
-	test('needs keepTextAsString for whoever calls toString()', async () => {
-		const { model } = await supplyRaw();
-		const answer = await harness.drive(model.invoke('Hi'));
-		const without: object | string = answer.content;
-		content.keepTextAsString(answer);
-		expect(answer.content).toBe('You said: Hi');
-		expectLoss(content.keepTextAsString, without, answer.content);
-	});
-
-	test('needs keepOtherItems beside a text', async () => {
+	test('needs keepTextAsString for whoever calls toString(), and keepOtherItems beside a text', async () => {
 		const { model } = await supplyRaw();
 		const answer = await harness.drive(model.invoke('Hi [[unknown]]'));
-		const items = content.takeItems(answer);
-		const without = answer.additional_kwargs.output_items;
-		content.keepOtherItems(answer, items);
-		expect(answer.additional_kwargs.output_items).toEqual(items);
+		const before = { text: answer.content, items: answer.additional_kwargs.output_items };
+		content.keepOtherItems(answer, content.takeItems(answer));
+		content.keepTextAsString(answer);
+		const { output_items: items } = answer.additional_kwargs;
+		expect(answer.content).toBe('You said: Hi');
 		expect(items).toEqual([expect.objectContaining({ type: 'telemetry' })]);
-		expectLoss(content.keepOtherItems, without, items);
+		expectLoss(content.keepTextAsString, before.text, answer.content);
+		expectLoss(content.keepOtherItems, before.items, items);
 	});
 
 	test('needs keepPatches once tools are bound', async () => {
@@ -211,57 +182,49 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 		const patched: Adapter[] = [];
 		const wasPatched = (bound: Adapter) => patched.includes(bound);
 		const without = wasPatched(raw.bindTools([]));
-		adapter.keepPatches(raw, [
-			{ apply: (model) => patched.push(model), needs: [], loss: 'nothing' },
-		]);
+		const apply = (model: Adapter) => void patched.push(model);
+		adapter.keepPatches(raw, [{ apply, needs: [], loss: 'nothing' }]);
 		const bound = raw.bindTools([]);
 		const kept = [wasPatched(bound), wasPatched(bound.bindTools([]))];
 		expect(kept).toEqual([true, true]);
 		expectLoss(adapter.keepPatches, without, true);
 	});
 
-	interface Loss {
-		patch: (model: Adapter) => void;
-		ask: (supplied: Raw) => Promise<unknown>;
-		kept: unknown;
-	}
+	type Loss = [patch: (model: Adapter) => void, (supplied: Raw) => Promise<unknown>, kept: unknown];
 	const LOSSES: Loss[] = [
-		{
-			patch: adapter.keepToolChoice,
-			ask: async ({ raw }) => {
+		[
+			adapter.keepToolChoice,
+			async ({ raw }) => {
 				const bound = raw.bindTools([weather], { tool_choice: 'any' }) as unknown as LangChainModel;
 				await harness.drive(bound.invoke('Hi'));
 				return harness.bodies().at(-1)?.tool_choice;
 			},
-			kept: 'required',
-		},
-		{
-			patch: adapter.keepStructuredOutput,
-			ask: async ({ model }) =>
+			'required',
+		],
+		[
+			adapter.keepStructuredOutput,
+			async ({ model }) =>
 				await harness.drive(model.withStructuredOutput(schema).invoke('A wish')).catch(String),
-			kept: { ok: expect.any(Boolean) as boolean },
-		},
-		{
-			patch: adapter.keepStreamUsage,
-			ask: async ({ model, runs }) => {
+			{ ok: expect.any(Boolean) as boolean },
+		],
+		[
+			adapter.keepStreamUsage,
+			async ({ model, runs }) => {
 				await harness.drive(chunksOf(model, 'Hello you there'));
 				return runs().at(-1)?.data?.ai_languageModel?.[0]?.[0]?.json.tokenUsage;
 			},
-			kept: { promptTokens: 3, completionTokens: 13, totalTokens: 16 },
-		},
-		...[adapter.keepContent, adapter.keepStreamedContent].map(
-			(patch, way): Loss => ({
-				patch,
-				ask: async ({ model }) => {
-					const { content: text, ...more } = await harness.drive(WAYS[way]![1](model, 'Hi'));
-					return { text, more: Object.keys(more.additional_kwargs) };
-				},
-				kept: { text: 'You said: Hi', more: ['reasoning_content'] },
-			}),
-		),
+			{ promptTokens: 3, completionTokens: 13, totalTokens: 16 },
+		],
+		...[adapter.keepContent, adapter.keepStreamedContent].map((patch, way): Loss => {
+			const ask = async ({ model }: Raw) => {
+				const { content: text, ...more } = await harness.drive(WAYS[way]![1](model, 'Hi'));
+				return { text, more: Object.keys(more.additional_kwargs) };
+			};
+			return [patch, ask, { text: 'You said: Hi', more: ['reasoning_content'] }];
+		}),
 	];
-	test.each(LOSSES)('needs $patch.name', async ({ patch, ask, kept }) => {
-		const supplied = await supplyRaw(thinking);
+	test.each(LOSSES)('needs %p', async (patch, ask, kept) => {
+		const supplied = await supplyRaw(THINKS);
 		const without = await ask(supplied);
 		patch(supplied.raw);
 		const repaired = await ask(supplied);
@@ -271,8 +234,7 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 });
 
 describe('a missing patch point', () => {
-	/** What becomes of the adapter, and what the log says. */
-	const CASES: Array<[string, object, string]> = [
+	test.each<[string, object, string]>([
 		['_generate', {}, 'images, files and reasoning, without streaming'],
 		['_streamResponseChunks', {}, 'images, files and reasoning, with streaming'],
 		['bindTools', {}, 'the tool choice; structured output'],
@@ -280,8 +242,7 @@ describe('a missing patch point', () => {
 		['chatModel', { withToolChoice: () => {} }, 'structured output'],
 		['chatModel', { withStructuredOutput: () => {} }, 'the tool choice'],
 		['callbacks', [{ options: {} }], 'the token usage of streams'],
-	];
-	test.each(CASES)('%s is reported once: %j', async (name, instead, loss) => {
+	])('%s is reported once: %j', async (name, instead, loss) => {
 		const { model } = await harness.supply();
 		const broken = Object.create(Object.getPrototypeOf(model) as object, {
 			...Object.getOwnPropertyDescriptors(model),
@@ -300,13 +261,13 @@ describe('a missing patch point', () => {
 		try {
 			const { model, logs } = await harness.supply();
 			for (const text of ['One', 'Two']) {
-				const answer = await harness.drive(
-					(model.bindTools([weather]) as typeof model).invoke(text),
-				);
+				const bound = model.bindTools([weather]) as typeof model;
+				const answer = await harness.drive(bound.invoke(text));
 				expect(answer.tool_calls).toHaveLength(1);
 			}
-			expect(logs.filter(({ level }) => level === 'warn')).toEqual([
-				expect.objectContaining({ message: expect.stringContaining('has no pipe') as string }),
+			const warnings = logs.filter(({ level }) => level === 'warn');
+			expect(warnings.map(({ message }) => message)).toEqual([
+				expect.stringMatching('has no pipe'),
 			]);
 		} finally {
 			delete kit.pipe;

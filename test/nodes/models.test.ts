@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { errorReply, type Fault } from '../../gateway';
+import { errorReply } from '../../gateway';
 import { newRecord, runListSearch, type RunListSearchOptions } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
-import { imageNode, itemsOf, reply, shown, textNode, useHarness, type Access } from './arrange';
-import { createResponse, getModels } from './parameters';
+import { CONTINUE, createResponse, getModels, imageNode, itemsOf, reply, shown } from './arrange';
+import { textNode, useHarness, type Access } from './arrange';
 
 const harness = useHarness();
 
@@ -42,23 +42,22 @@ describe('Model → Get Many', () => {
 
 	test('searches before it limits, for each item, and refuses a bad Limit', async () => {
 		const options = { search: '={{ $json.search }}' };
-		const { items } = await harness.text(getModels({ limit: '={{ $json.limit }}', options }), {
-			items: itemsOf(
-				{ search: ' IMAGE', limit: '1' },
-				{ search: 'mini', limit: 9 },
-				{ search: '', limit: 2 },
-				{ limit: 'many' },
-				{ limit: '0' },
-			),
-			onError: 'continueRegularOutput',
-		});
-		expect(items).toMatchObject([
-			{ json: { id: 'aurora-image-1' }, pairedItem: { item: 0 } },
-			{ json: { id: 'aurora-text-1-mini' }, pairedItem: { item: 1 } },
-			{ json: { id: 'aurora-text-1' }, pairedItem: { item: 2 } },
-			{ json: { id: 'aurora-text-1-mini' }, pairedItem: { item: 2 } },
-			{ json: { error: 'Limit is not a number' }, pairedItem: { item: 3 } },
-			{ json: { error: 'Limit is below 1' }, pairedItem: { item: 4 } },
+		const [first, second] = [
+			{ search: ' IMAGE', limit: '1' },
+			{ search: 'mini', limit: 9 },
+		];
+		const bad = [{ limit: 'many' }, { limit: '0' }];
+		const given = itemsOf(first, second, { search: '', limit: 2 }, ...bad);
+		const parameters = getModels({ limit: '={{ $json.limit }}', options });
+		const { items } = await harness.text(parameters, { items: given, ...CONTINUE });
+		const told = items.map(({ json, pairedItem }) => [json.id ?? json.error, pairedItem]);
+		expect(told).toEqual([
+			['aurora-image-1', { item: 0 }],
+			['aurora-text-1-mini', { item: 1 }],
+			['aurora-text-1', { item: 2 }],
+			['aurora-text-1-mini', { item: 2 }],
+			['Limit is not a number', { item: 3 }],
+			['Limit is below 1', { item: 4 }],
 		]);
 		expect(harness.gateway.count()).toBe(3);
 	});
@@ -152,33 +151,20 @@ const [LONG_WAIT, NO_WAIT] = [
 	errorReply(503, { retryAfter: 120 }),
 	errorReply(429, { retryAfter: 0 }),
 ];
-const OVERLOADED = /overloaded.*\(HTTP 503, service_unavailable\)/;
-const AT_LIMIT = /^The gateway’s rate limit is reached \(HTTP 429, rate_limit_exceeded\)/;
-test.each<[string, Partial<Access>, Fault | undefined, RegExp, RegExp, requests: number]>([
-	['the key is missing', { apiKey: ' ' }, undefined, /^API Key is empty$/, /Copy/, 0],
-	[
-		'the gateway asks for a longer wait than people in front of a list have',
-		{},
-		LONG_WAIT,
-		OVERLOADED,
-		/asked to wait 120 s/,
-		1,
-	],
-	[
-		'one more try was in vain, without advice about options that a list does not have',
-		{},
-		NO_WAIT,
-		AT_LIMIT,
-		LIMITED,
-		2,
-	],
+const [NO_KEY, OVERLOADED, AT_LIMIT] = [/^API Key is empty$/, /overloaded.*HTTP 503/, /HTTP 429/];
+// People in front of a list do not wait for long, and it has no options.
+test.each([
+	['the key is missing', NO_WAIT, NO_KEY, /Copy/, 0],
+	['the gateway asks for a long wait', LONG_WAIT, OVERLOADED, /asked to wait 120 s/, 1],
+	['one more try was refused as well', NO_WAIT, AT_LIMIT, LIMITED, 2],
 ])('A model list that cannot be opened says why: %s', async (...row) => {
-	const [, access, fault, message, advice, requests] = row;
-	if (fault) harness.answer(fault);
+	const [, fault, message, advice, requests] = row;
+	const access = message === NO_KEY ? { apiKey: ' ' } : {};
+	harness.answer(fault);
 	const record = newRecord();
 	const opening = openList('text', { access, record }).then(() => new Error('It opened'));
 	const error = shown({ error: await opening.catch((failure: Error) => failure) });
-	expectNoSecret(access.apiKey?.trim() || harness.access.apiKey, error, record);
+	expectNoSecret(harness.access.apiKey, error, record);
 	expect(error.message).toMatch(message);
 	expect(error.description).toMatch(advice);
 	expect(harness.gateway.count()).toBe(requests);

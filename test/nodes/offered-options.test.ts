@@ -1,11 +1,5 @@
-import {
-	NodeHelpers,
-	type IDataObject,
-	type INode,
-	type INodeParameters,
-	type INodeProperties,
-	type INodeType,
-} from 'n8n-workflow';
+import { NodeHelpers, type INode, type INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeProperties, INodeType } from 'n8n-workflow';
 import { ModelAccess } from '../../nodes/ModelAccess/ModelAccess.node';
 import { ModelAccessImage } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { prepareNode } from '../../scripts/engine/index';
@@ -48,26 +42,22 @@ const ofTask = without(CARRIES, ['Extra Body']);
 
 const wait = (waitForCompletion: unknown) => ({ waitForCompletion }) as IDataObject;
 const lookOnce = without(ofTask, ['Max Wait', 'On Timeout', 'Poll Interval']);
-const [BARE, WITH_MASKS] = [without(LOOKS, WAITS), [...without(LOOKS, WAITS), ...MASKS].sort()];
+const ofEdit = (looks: string[]) => [...looks, ...MASKS].sort();
+const BARE = without(LOOKS, WAITS);
 const noDownload = generateImage({ options: { downloadImages: false } });
 const noFile = without(CARRIES, ['Max File Size', 'Put Output File in Field']);
 const sent = without(CARRIES, WAITS);
+const AGENT = 'Image → Generate of an agent';
 test.each<[string, object, string[], string[], isTool?: boolean]>([
 	['Image → Generate', generateImage(), LOOKS, CARRIES],
-	['Image → Edit', editImage(), [...LOOKS, ...MASKS].sort(), CARRIES],
+	['Image → Edit', editImage(), ofEdit(LOOKS), CARRIES],
 	['Task → Wait', waitForTask('t'), ['File Name'], ofTask],
 	['Task → Get', getTask('t'), ['File Name'], lookOnce],
 	['Image → Generate without Wait for Completion', generateImage(wait(false)), BARE, sent],
-	['Image → Edit without Wait for Completion', editImage(wait(false)), WITH_MASKS, sent],
+	['Image → Edit without Wait for Completion', editImage(wait(false)), ofEdit(BARE), sent],
 	['Image → Generate with an expression for it', generateImage(wait('={{ 1 }}')), LOOKS, CARRIES],
 	['Image → Generate without Download Images', noDownload, without(LOOKS, ['File Name']), noFile],
-	[
-		'Image → Generate of an agent',
-		generateImage(),
-		without(LOOKS, FILES),
-		without(CARRIES, FILES),
-		true,
-	],
+	[AGENT, generateImage(), without(LOOKS, FILES), without(CARRIES, FILES), true],
 	['Task → Wait of an agent', waitForTask('t'), [], without(ofTask, FILES), true],
 ])('%s offers what has an effect', (_name, given, options, advanced, isTool = false) => {
 	expect(offered(image, given, isTool)).toEqual({ options, advanced });
@@ -79,26 +69,16 @@ test.each([true, false])('Response → Create offers Idle Timeout with Stream (%
 });
 
 describe('n8n hands on', () => {
-	const SET = {
-		...{ fileName: 'boat', n: 2, downloadImages: true, maxFileSize: 7, binaryPropertyName: 'pic' },
-		...{ pollInterval: 9, onTimeout: 'returnTask', maxWait: 100, timeout: 5, concurrency: 2 },
-		...{ maxRetries: 1, extraBody: '{}', size: 'auto' },
-	};
-	const HIDDEN = [
-		...['fileName', 'downloadImages', 'maxFileSize', 'binaryPropertyName'],
-		...['pollInterval', 'onTimeout'],
-	];
+	const SHOWN = { n: 2, maxWait: 100, timeout: 5, concurrency: 2, maxRetries: 1, size: 'auto' };
+	const HIDDEN = { fileName: 'boat', maxFileSize: 7, binaryPropertyName: 'pic', pollInterval: 9 };
+	const unhidden = { ...SHOWN, extraBody: '{}' };
+	const SET = { ...unhidden, ...HIDDEN, downloadImages: true, onTimeout: 'returnTask' };
 	/** The options that are left of a node's parameters when it runs. */
 	function kept(given: IDataObject) {
-		const { options, advanced } = prepareNode({
-			node: image,
-			parameters: given as INodeParameters,
-		}).node.parameters;
+		const prepared = prepareNode({ node: image, parameters: given as INodeParameters });
+		const { options, advanced } = prepared.node.parameters;
 		return { ...(options as object), ...(advanced as object) };
 	}
-	const unhidden = Object.fromEntries(
-		Object.entries(SET).filter(([name]) => !HIDDEN.includes(name)),
-	);
 
 	test.each<[string, object, object]>([
 		['each option that is offered', {}, SET],

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { sizeOf } from '../../gateway';
 import createPreview from '../../nodes/ModelAccess/__schema__/v1.0.0/response/create.json';
 import { readBinary } from '../../scripts/engine/index';
-import { createResponse, itemsOf, reply, shown, useDisk, useHarness } from './arrange';
+import { CONTINUE, createResponse, itemsOf, reply, shown, useDisk, useHarness } from './arrange';
 import { expectImages } from './image.arrange';
 
 const harness = useHarness();
@@ -22,22 +22,24 @@ describe('The item of a response', () => {
 			request_id: harness.gateway.requests[0]?.id,
 		};
 		expect(items).toEqual([{ json, pairedItem: { item: 0 } }]);
-		const { properties } = createPreview;
-		expect(Object.keys(items[0]!.json)).toEqual(Object.keys(properties));
+		expect(Object.keys(items[0]!.json)).toEqual(Object.keys(createPreview.properties));
 	});
 
 	test('is the gateway’s object to the letter where Simplify is off', async () => {
+		const content = [{ type: 'output_text', text: '{ "no JSON": ' }];
+		const output = [
+			{ type: 'telemetry', beat: 1 },
+			{ type: 'message', content },
+		];
+		const more = { unknown_field: { kept: ['as', 'it', 'is'] }, request_number: 1e21 };
+		const usage = { input_tokens: 2, extra: null };
 		const response = {
 			id: 'resp_1',
 			object: 'response',
 			status: 'completed',
-			output: [
-				{ type: 'telemetry', beat: 1 },
-				{ type: 'message', content: [{ type: 'output_text', text: '{ "no JSON": ' }] },
-			],
-			usage: { input_tokens: 2, extra: null },
-			unknown_field: { kept: ['as', 'it', 'is'] },
-			request_number: 1e21,
+			output,
+			usage,
+			...more,
 		};
 		harness.answer(reply(200, response));
 		const given = createResponse({ simplify: false, options: jsonFormat });
@@ -83,22 +85,10 @@ describe('A response that is of no use', () => {
 		expect(harness.gateway.count()).toBe(1);
 	});
 
-	test('because it does not fit the schema is an error with its text', async () => {
-		const text = '{"other":1}';
-		const content = [{ type: 'output_text', text }];
-		const output = [{ type: 'message', content }];
-		harness.answer(reply(200, { id: 'r1', status: 'completed', output }));
-		const options = { outputFormat: { format: { schema: '{ "required": ["label"] }' } } };
-		const run = await harness.textError(createResponse({ options }));
-		expect(run.error.message).toBe(
-			'The model’s answer does not fit the schema (Instance does not have required property "label"): {"other":1}',
-		);
-		expect(shown(run).context.details).toMatchObject({ partial_text: text, retryable: false });
-	});
-
+	// What does not fit the schema is in test/unit/api/simplified-response.test.ts.
 	test('keeps its text in its item where the node continues', async () => {
 		const given = createResponse({ prompt: '[[bad-json]] Hi', options: jsonFormat });
-		const { items } = await harness.text(given, { onError: 'continueRegularOutput' });
+		const { items } = await harness.text(given, CONTINUE);
 		expect(items[0]?.json).toMatchObject({
 			error: 'The model’s answer is not JSON: { "answer":',
 			error_details: { partial_text: '{ "answer": ', request_id: 'req_000001' },

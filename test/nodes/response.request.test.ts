@@ -30,11 +30,8 @@ describe('What Response → Create sends', () => {
 	});
 
 	test('follows expressions for each item', async () => {
-		const given = {
-			model: byId('={{ $json.model }}'),
-			prompt: '=Say {{ $json.word }}',
-			instructions: '={{ $json.how }}',
-		};
+		const texts = { prompt: '=Say {{ $json.word }}', instructions: '={{ $json.how }}' };
+		const given = { model: byId('={{ $json.model }}'), ...texts };
 		const items = itemsOf(
 			{ model: 'aurora-text-1', word: 'yes', how: 'loud' },
 			{ model: 'Aurora-Text-2.5-Preview', word: 'no', how: '' },
@@ -66,6 +63,7 @@ describe('An option of Response → Create', () => {
 		const stored = await harness.text(createResponse({ options: { store: true } }));
 		const previous = stored.items[0]!.json.id as string;
 		const promptOptions = { promptId: 'p', version: '2', variables: '{"a":"b"}' };
+		const prompt = { id: 'p', version: '2', variables: { a: 'b' } };
 		const rows: Array<[option: string, value: unknown, sent?: object]> = [
 			['maxOutputTokens', 50, { max_output_tokens: 50 }],
 			['temperature', 0.5, { temperature: 0.5 }],
@@ -86,17 +84,12 @@ describe('An option of Response → Create', () => {
 			['maxToolCalls', 3, { max_tool_calls: 3 }],
 			['topLogprobs', 2, { top_logprobs: 2 }],
 			['conversationId', 'conv_1', { conversation: 'conv_1' }],
-			[
-				'promptConfig',
-				{ promptOptions },
-				{ prompt: { id: 'p', version: '2', variables: { a: 'b' } } },
-			],
+			['promptConfig', { promptOptions }, { prompt }],
 			['verbosity', 'low', { text: { format: { type: 'text' }, verbosity: 'low' } }],
 			['serviceTier', 'priority', { service_tier: 'priority' }],
 			['extraBody', '{ "user": "42" }', { user: '42' }],
-			...['binaryPropertyName', 'concurrency', 'timeout', 'idleTimeout', 'maxRetries'].map(
-				(name): [string, unknown] => [name, 1],
-			),
+			...['binaryPropertyName', 'concurrency'].map((name): [string, unknown] => [name, 1]),
+			...['timeout', 'idleTimeout', 'maxRetries'].map((name): [string, unknown] => [name, 1]),
 		];
 		const options = Object.fromEntries(rows.map(([name, value]) => [name, value])) as IDataObject;
 		const expected = Object.assign({}, BARE, ...rows.map(([, , body]) => body)) as object;
@@ -125,10 +118,8 @@ describe('An option of Response → Create', () => {
 	});
 
 	test('is left out where it is empty, or where an expression leaves it open', async () => {
-		const names = [
-			...['include', 'metadata', 'tools', 'toolChoice', 'extraBody', 'store'],
-			...['truncation', 'topP', 'reasoningEffort', 'previousResponseId', 'parallelToolCalls'],
-		];
+		const names = ['include', 'metadata', 'tools', 'toolChoice', 'extraBody', 'store', 'topP'];
+		names.push('truncation', 'reasoningEffort', 'previousResponseId', 'parallelToolCalls');
 		const options = Object.fromEntries(names.map((name) => [name, '={{ $json.value }}']));
 		const items = itemsOf({ value: '' }, { value: null }, {});
 		expect(await sent({ options }, { items })).toEqual([BARE, BARE, BARE]);
@@ -174,13 +165,9 @@ describe('Messages', () => {
 
 	test('of text are sent in their order, each with its role', async () => {
 		const text = (role: string, words: string) => ({ role, type: 'text', text: words });
-		const given = rows(
-			text('system', 'Be brief'),
-			text('developer', 'Use metric units'),
-			text('user', 'How tall is it?'),
-			text('assistant', '300 m'),
-			{ text: '=And {{ $json.field }}?' },
-		);
+		const head = [text('system', 'Be brief'), text('developer', 'Use metric units')];
+		const turn = [text('user', 'How tall is it?'), text('assistant', '300 m')];
+		const given = rows(...head, ...turn, { text: '=And {{ $json.field }}?' });
 		const instructions = 'Be brief\n\nUse metric units';
 		const input = [
 			{ role: 'user', content: 'How tall is it?' },
@@ -201,12 +188,9 @@ describe('Messages', () => {
 			{ role: 'user', type: 'file' },
 		);
 		const asked = (text: string) => ({ type: 'input_text', text });
-		const seen = (image_url: string, detail: string) => {
-			return { type: 'input_image', image_url, detail };
-		};
-		const read = (filename: string, file_data: string) => {
-			return { type: 'input_file', filename, file_data };
-		};
+		const [input_image, input_file] = [{ type: 'input_image' }, { type: 'input_file' }];
+		const seen = (image_url: string, detail: string) => ({ ...input_image, image_url, detail });
+		const read = (filename: string, file_data: string) => ({ ...input_file, filename, file_data });
 		const [body] = await sent(given, { items: ITEMS });
 		expect((body?.input as IDataObject[]).map(({ content }) => content)).toEqual([
 			[asked('What is this?'), seen(boat, 'low')],

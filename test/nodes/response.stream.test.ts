@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { IDataObject } from 'n8n-workflow';
 import { newRecord } from '../../scripts/engine/index';
-import { canceledAfter, itemsOf, numbered, useHarness, type Harness } from './arrange';
+import { canceledAfter, CONTINUE, itemsOf, numbered, useHarness, type Harness } from './arrange';
 import { createResponse } from './parameters';
 
 const harness = useHarness();
@@ -48,24 +48,15 @@ describe('A streamed response', () => {
 		expect(Object.keys(items[0]!.json).sort()).toEqual(Object.keys(whole.items[0]!.json).sort());
 		expect(items[0]?.json).toMatchObject({ object: 'response', status: 'completed' });
 	});
-});
 
-describe('The connection of a stream', () => {
-	/**
-	 * Begins a stream that falls silent.
-	 * @returns what settles when its connection is closed
-	 */
-	const fallSilent = async (begun: (res: ServerResponse) => void = () => {}) =>
-		await new Promise<void>((resolve) =>
-			streamWith(delta('Once'), async (res, gone) => {
+	// What else closes it is in test/unit/api/stream-failures.test.ts.
+	test('is closed by a cancel at once, in the middle of a silence', async () => {
+		const closed = new Promise<void>((resolve) =>
+			streamWith(delta('Once'), async (_res, gone) => {
 				gone.addEventListener('abort', () => resolve(), { once: true });
-				begun(res);
 				await harness.time.gateway.sleep(3600_000, gone);
 			}),
 		);
-
-	test('is closed by a cancel at once, in the middle of a silence', async () => {
-		const closed = fallSilent();
 		const signal = canceledAfter(harness.time, 12_000);
 		const options = { timeout: 3000, idleTimeout: 3000 };
 		const run = await harness.textError(streamed({ options }), { signal });
@@ -73,29 +64,6 @@ describe('The connection of a stream', () => {
 		expect(harness.seconds()).toBeLessThanOrEqual(13);
 		expect(harness.gateway.count()).toBe(1);
 		await closed;
-	});
-
-	test('that was given up by Idle Timeout is closed at the next byte', async () => {
-		let answer: ServerResponse | undefined;
-		const closed = fallSilent((res) => void (answer = res));
-		const run = await harness.textError(streamed({ options: { idleTimeout: 20 } }));
-		expect(run.error.message).toMatch(/^Nothing arrived for 20 s/);
-		answer?.write(': ping\n\n');
-		await closed;
-	});
-
-	test('is closed after an error event, though the gateway goes on', async () => {
-		let left = false;
-		streamWith(delta('Once') + event('error', { message: 'Enough' }), async (res, gone) => {
-			while (!gone.aborted) {
-				res.write(': go on\n\n');
-				await new Promise(setImmediate);
-			}
-			left = true;
-		});
-		const run = await harness.textError(streamed());
-		expect(run.error.message).toBe('The model’s response failed: Enough');
-		while (!left) await new Promise(setImmediate);
 	});
 });
 
@@ -146,9 +114,8 @@ describe('In an execution that streams to its caller', () => {
 		const given = createResponse({ prompt: '=Tell me of number {{ $json.n }}' });
 		const { items, chunks } = await harness.text(given, { items: numbered(6), streaming: true });
 		const said = [0, 1, 2, 3, 4, 5].map((n) => `You said: Tell me of number ${n}`);
-		expect(items).toMatchObject(
-			said.map((text, item) => ({ json: { text }, pairedItem: { item } })),
-		);
+		const linked = said.map((text, item) => ({ json: { text }, pairedItem: { item } }));
+		expect(items).toMatchObject(linked);
 		const of = (n: number) => chunks.filter(({ metadata }) => metadata.itemIndex === n);
 		expect(chunks).toEqual(said.flatMap((_text, n) => of(n)));
 		for (const [n, text] of said.entries()) {
@@ -161,13 +128,11 @@ describe('In an execution that streams to its caller', () => {
 
 	test('each item begins and ends once, failed ones with an error between', async () => {
 		const prompts = ['A', '[[error]] x', '', '[[bad-json]] x', '[[status:403]] x', 'B'];
-		const outputFormat = { format: { type: 'json_object' } };
-		const options = { concurrency: 4, outputFormat };
+		const options = { concurrency: 4, outputFormat: { format: { type: 'json_object' } } };
 		const given = createResponse({ prompt: '={{ $json.say }}', options });
 		const { items, chunks } = await harness.text(given, {
 			items: itemsOf(...prompts.map((say) => ({ say }))),
-			streaming: true,
-			onError: 'continueRegularOutput',
+			...{ streaming: true, ...CONTINUE },
 		});
 		const errors = items.map(({ json }) => json.error as string | undefined);
 		expect(errors).toEqual([
@@ -178,12 +143,9 @@ describe('In an execution that streams to its caller', () => {
 			expect.stringMatching(/^The gateway does not permit this \(HTTP 403, not_permitted\)/),
 			undefined,
 		]);
+		const between = (error?: string) => (error === undefined ? [] : [`error ${error}`]);
 		expect(listed(chunks).filter((line) => !/^\d item/.test(line))).toEqual(
-			errors.flatMap((error, n) => [
-				`${n} begin`,
-				...(error === undefined ? [] : [`${n} error ${error}`]),
-				`${n} end`,
-			]),
+			errors.flatMap((said, n) => ['begin', ...between(said), 'end'].map((end) => `${n} ${end}`)),
 		);
 	});
 

@@ -1,14 +1,7 @@
-import type { IDataObject } from 'n8n-workflow';
 import { findSecret } from '../support/secrets';
-import { breakNetwork, NOWHERE, reply, shown, useHarness, type RunOptions } from './arrange';
-import {
-	createResponse,
-	editImage,
-	generateImage,
-	getModels,
-	getTask,
-	waitForTask,
-} from './parameters';
+import { lookUp, NOWHERE, reply, shown, useHarness, type RunOptions } from './arrange';
+import { createResponse, editImage, generateImage } from './parameters';
+import { getModels, getTask, waitForTask } from './parameters';
 
 /*
  * Each run of a harness looks for the key in all that it left behind, whatever it is about: see
@@ -21,14 +14,14 @@ beforeEach(() => {
 	key = harness.access.apiKey;
 });
 
-const STEPS: Array<[string, 'textError' | 'imageError', IDataObject]> = [
+const STEPS = [
 	['Model → Get Many', 'textError', getModels()],
 	['Response → Create', 'textError', createResponse()],
 	['Image → Generate', 'imageError', generateImage()],
 	['Image → Edit', 'imageError', editImage()],
 	['Task → Get', 'imageError', getTask('t')],
 	['Task → Wait', 'imageError', waitForTask('t')],
-];
+] as const;
 
 const REDACTED = '[API key]';
 
@@ -69,9 +62,9 @@ describe.each(STEPS)('A key that is echoed to %s', (_name, run, parameters) => {
 		}
 
 		const lost = Object.assign(new Error(`lost with ${key}`), { code: 'ECONNRESET' });
-		const network = breakNetwork(lost);
+		const network = lookUp(lost, NOWHERE);
 		const { error, logs } = await fail({ access: { baseUrl: `https://${NOWHERE}` } });
-		network.restore();
+		network.mockRestore();
 		expect(error.message).toMatch(/connection to the gateway was lost/);
 		expect(findSecret(key, error, logs)).toEqual([]);
 	});
