@@ -274,9 +274,9 @@ describe('An answer in the form of another interface', () => {
 			expect(simplifyResponse(answer, BODY)).toMatchObject({ ...said, usage });
 			expect(getAnswerHints(answer)).toMatchObject([{ key: 'another interface' }]);
 		}
-		const { run, seen } = streaming([bytes(stream)]);
+		const { run, pieces } = streaming([bytes(stream)]);
 		await run();
-		expect(seen.pieces).toEqual(['H', 'i']);
+		expect(pieces).toEqual(['H', 'i']);
 		const error = await streaming([bytes(CHUNKS)]).failure();
 		expectError(error, 'StreamError', /./, { partialText: 'Hi', maybeExecuted: true });
 		// A chunk need not say what it is.

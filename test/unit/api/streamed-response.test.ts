@@ -8,12 +8,12 @@ const END = completed({ output: [] });
 
 test('a streamed response is asked for by one request that says so', async () => {
 	const headers = { 'x-request-id': 'req_1' };
-	const { run, seen, time } = streaming([bytes(END)], { idleMs: 20_000, headers });
+	const { run, sent, transport, time } = streaming([bytes(END)], { idleMs: 20_000, headers });
 	await expect(run()).resolves.toMatchObject({ requestId: 'req_1' });
 	const body = { ...BODY, stream: true };
-	expect(seen.sent).toEqual([{ method: 'POST', path: '/responses', body, timeoutMs: 60_000 }]);
+	expect(sent).toMatchObject([{ method: 'POST', path: '/responses', body, timeoutMs: 60_000 }]);
 	expect(BODY).not.toHaveProperty('stream');
-	expect(seen.closed).toBeGreaterThan(0);
+	expect(transport.closed).toBeGreaterThan(0);
 	// It leaves no wait behind.
 	const before = time.now();
 	await time.advance(3_600_000);
@@ -28,7 +28,7 @@ test('a streamed response is complete at its final event: nothing after it is wa
 	}
 	const { run, time } = streaming(endless());
 	// Nobody need be told of its text.
-	await expect(run(null)).resolves.toMatchObject({ json: { status: 'completed' } });
+	await expect(run({})).resolves.toMatchObject({ json: { status: 'completed' } });
 	expect(time.now()).toBe(START);
 });
 
