@@ -3,24 +3,6 @@ import { z } from 'zod/v4';
 import { toOutputSchema, toRequestTools, toToolChoice } from '../../nodes/LmChatModelAccess/tools';
 import { fromZod4 } from '../../nodes/LmChatModelAccess/zod4';
 
-test('a tool with a schema of zod 4 has its parameters', () => {
-	const inputSchema = z.object({
-		city: z.string().describe('Where'),
-		days: z.number().int().min(1).max(7).optional(),
-		units: z.enum(['metric', 'imperial']).default('metric'),
-	});
-	expect(toRequestTools([tool(inputSchema)])[0]?.parameters).toEqual({
-		type: 'object',
-		properties: {
-			city: { type: 'string', description: 'Where' },
-			days: { type: 'integer', minimum: 1, maximum: 7 },
-			units: { type: 'string', enum: ['metric', 'imperial'], default: 'metric' },
-		},
-		required: ['city'],
-		additionalProperties: false,
-	});
-});
-
 test.each<[string, z.ZodType]>([
 	['texts', z.string().min(1).max(9)],
 	['texts of a form', z.union([z.email(), z.uuid(), z.iso.datetime()])],
@@ -33,6 +15,8 @@ test.each<[string, z.ZodType]>([
 	['both of two', z.intersection(z.looseObject({}), z.looseObject({ a: z.string() }))],
 	['records', z.record(z.string(), z.number())],
 	['what is changed afterwards', z.string().transform(Number)],
+	['whole numbers that may be absent', z.object({ days: z.int().min(1).max(7).optional() })],
+	['descriptions, and defaults', z.object({ a: z.string().describe('A').default('b') })],
 ])('a schema of zod 4 says what zod itself says: %s', (name, schema) => {
 	const MORE = /,"(pattern|additionalProperties)":("(\\.|[^"])*"|false|\{\})/g;
 	const loose = (json: unknown) => JSON.parse(JSON.stringify(json).replace(MORE, '')) as unknown;
@@ -52,6 +36,7 @@ test('a schema of zod 4 that holds itself is written down once', () => {
 		},
 	});
 	expect(fromZod4(node)).toMatchObject({
+		additionalProperties: false,
 		properties: { name: { type: 'string' }, children: { type: 'array', items: {} } },
 		required: ['name'],
 	});
@@ -76,13 +61,10 @@ test.each<[string, unknown, string]>([
 });
 
 const NUMBERS = { type: 'array', items: { type: 'number' } };
-test.each<[string, unknown, object]>([
-	['a list', NUMBERS, NUMBERS],
-	['a list of zod', z.array(z.number()), NUMBERS],
-	['a union', { anyOf: [NUMBERS, { type: 'null' }] }, { anyOf: [NUMBERS, { type: 'null' }] }],
-	['nothing', {}, { type: 'object', properties: {} }],
-])('a wished output that is %s at its root is sent as it is', (_name, schema, sent) => {
-	expect(toOutputSchema(schema, 'Output')).toEqual(sent);
+const UNION = { anyOf: [NUMBERS, { type: 'null' }] };
+test('a wished output is sent as it is, a list, a union and nothing at its root too', () => {
+	const all = [NUMBERS, z.array(z.number()), UNION, {}].map((one) => toOutputSchema(one, 'Output'));
+	expect(all).toEqual([NUMBERS, NUMBERS, UNION, { type: 'object', properties: {} }]);
 });
 
 const properties = { city: { type: 'string' as const } };

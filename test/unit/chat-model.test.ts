@@ -1,6 +1,6 @@
+import { AsyncQueue } from '../../nodes/LmChatModelAccess/async-queue';
 import { fromResponse } from '../../nodes/LmChatModelAccess/from-response';
 import { toInputItems } from '../../nodes/LmChatModelAccess/to-input-items';
-import { AsyncQueue } from '../../nodes/LmChatModelAccess/async-queue';
 import type { Message, MessageContent } from '../../nodes/LmChatModelAccess/sdk';
 import { expectError, refusalOf } from './api/arrange';
 import { message } from './api/recorded-streams';
@@ -13,21 +13,22 @@ const sealed = { ...thought, id: 'rs_2', encrypted_content: 'c2VhbGVk' };
 describe('a conversation becomes input items', () => {
 	const said = (role: Message['role'], ...content: MessageContent[]) => ({ role, content });
 	const itemsOf = (...messages: Message[]) => toInputItems(messages, true);
-	test('a text alone is a text; several parts stay in order; one without a word is left out', () => {
+	const lines = ['One', 'Two'].map((words) => ({ type: 'input_text', text: words }));
+
+	test('a text alone is a text; parts stay in order, unknown ones as they are; empty ones are left out', () => {
+		const value = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } };
 		const items = itemsOf(
 			said('system', text('Be kind')),
-			said('user', text('One'), text(''), text('Two')),
+			said('user', text('One'), text(''), text('Two'), { type: 'provider', value }),
 			said('user', text('')),
 			said('assistant', text('')),
 		);
-		const content = ['One', 'Two'].map((words) => ({ type: 'input_text', text: words }));
-		expect(items).toEqual([
-			{ role: 'system', content: 'Be kind' },
-			{ role: 'user', content },
-		]);
+		const system = { role: 'system', content: 'Be kind' };
+		expect(items).toEqual([system, { role: 'user', content: [...lines, value] }]);
 	});
 
 	type File = Omit<Extract<MessageContent, { type: 'file' }>, 'type'>;
+	const file_data = expect.any(String) as string;
 	const at = (providerMetadata: Record<string, string>) => ({ data: '', providerMetadata });
 	const png = { mediaType: 'image/png', data: PNG };
 	const dataUrl = `data:image/png;base64,${PNG}`;
@@ -37,6 +38,9 @@ describe('a conversation becomes input items', () => {
 	const url = 'https://files.example.com/a';
 	const bytes = new Uint8Array([1, 2, 3]);
 	const detailed = { mediaType: 'image/*', ...at({ url, detail: 'low' }) };
+	const PDF = Buffer.from('%PDF-1.7 and more').toString('base64');
+	const asText = { data: `data:text/plain;base64,${PDF}`, providerMetadata: { filename: 'a.txt' } };
+	const JPEG = new Uint8Array([0xff, 0xd8, 0xff]);
 
 	test.each<[string, File, object]>([
 		['an image', png, { image_url: dataUrl }],
@@ -49,27 +53,18 @@ describe('a conversation becomes input items', () => {
 		['a file of no known type', { data: 'YQ==' }, { filename: 'file.bin', ...unknownData }],
 		['a file at an address', at({ url }), { file_url: url }],
 		['a file at the gateway', at({ fileId: 'f_2' }), { file_id: 'f_2' }],
+		// What an agent hands to the model is named by its bytes.
+		[
+			'a PDF',
+			{ mediaType: 'application/octet-stream', data: PDF },
+			{ filename: 'file.pdf', file_data },
+		],
+		['a PDF that calls itself a text', asText, { filename: 'a.pdf', file_data }],
+		['a JPEG', { mediaType: 'application/pdf', data: JPEG }, { filename: 'file.jpg', file_data }],
 	])('%s', (name, file, sent) => {
 		const type = name.startsWith('an image') ? 'input_image' : 'input_file';
 		const items = itemsOf(said('user', { type: 'file', ...file }));
 		expect(items).toEqual([{ role: 'user', content: [{ type, ...sent }] }]);
-	});
-
-	const PDF = Buffer.from('%PDF-1.7 and more').toString('base64');
-	const asText = { data: `data:text/plain;base64,${PDF}`, providerMetadata: { filename: 'a.txt' } };
-	test.each<[File, string]>([
-		[{ mediaType: 'application/octet-stream', data: PDF }, 'file.pdf'],
-		[asText, 'a.pdf'],
-		[{ mediaType: 'application/pdf', data: new Uint8Array([0xff, 0xd8, 0xff]) }, 'file.jpg'],
-	])('a file that an agent hands to the model is named by its bytes: %j', (file, filename) => {
-		const items = itemsOf(said('user', { type: 'file', ...file }));
-		expect(items).toMatchObject([{ content: [{ filename }] }]);
-	});
-
-	test('a part that is not known goes out as it is', () => {
-		const value = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } };
-		const items = itemsOf(said('user', { type: 'provider', value }));
-		expect(items).toEqual([{ role: 'user', content: [value] }]);
 	});
 
 	test('a turn of the model is its text and its calls, also one that could not be read', () => {
@@ -99,9 +94,8 @@ describe('a conversation becomes input items', () => {
 
 	const image = { type: 'input_image', image_url: dataUrl };
 	const shown = [{ type: 'input_text', text: 'Here' }, image];
-	const lines = ['One', 'Two'].map((words) => ({ type: 'input_text', text: words }));
 
-	test.each<[string, unknown, unknown]>([
+	test.each([
 		['a text', '9 degrees', '9 degrees'],
 		['an object', { degrees: 9 }, '{"degrees":9}'],
 		['a list', [1, 2], '[1,2]'],
@@ -122,6 +116,7 @@ describe('an answer', () => {
 			...{ json: {}, requestId: 'req_1' },
 		});
 	const call = (given: object) => ({ type: 'function_call', name: 'weather', ...given });
+	const cutOff = (reason?: string) => ({ status: 'incomplete', incomplete_details: { reason } });
 
 	test('has the text of all its messages, beside other items and the summaries among them', () => {
 		const summary = ['First', 'Then', ''].map((words) => ({ type: 'summary_text', text: words }));
@@ -157,8 +152,7 @@ describe('an answer', () => {
 		['content_filter', 'content-filter'],
 		[undefined, 'other'],
 	])('that is cut off because of %s ended by "%s"', (reason, finishReason) => {
-		const cut = { status: 'incomplete', incomplete_details: { reason } };
-		expect(answer([message('Yes')], cut)).toMatchObject({ finishReason });
+		expect(answer([message('Yes')], cutOff(reason))).toMatchObject({ finishReason });
 	});
 
 	test('counts its tokens, those from a cache and those of thoughts too', () => {
@@ -166,15 +160,11 @@ describe('an answer', () => {
 		const input_tokens_details = { cached_tokens: 4 };
 		const output_tokens_details = { reasoning_tokens: 2 };
 		const details = { total_tokens: 16, input_tokens_details, output_tokens_details };
+		const told = [usage, { ...usage, ...details }, null].map((one) => answer([], { usage: one }));
 		const counts = { promptTokens: 10, completionTokens: 5 };
-		expect(answer([], { usage }).usage).toEqual({ ...counts, totalTokens: 15 });
-		expect(answer([], { usage: { ...usage, ...details } }).usage).toEqual({
-			...counts,
-			totalTokens: 16,
-			inputTokenDetails: { cacheRead: 4 },
-			outputTokenDetails: { reasoning: 2 },
-		});
-		expect(answer([], { usage: null }).usage).toBeUndefined();
+		const parts = { inputTokenDetails: { cacheRead: 4 }, outputTokenDetails: { reasoning: 2 } };
+		const more = { ...counts, totalTokens: 16, ...parts };
+		expect(told.map((one) => one.usage)).toEqual([{ ...counts, totalTokens: 15 }, more, undefined]);
 	});
 
 	const NO_OBJECTS = ['{"city":', '[1]', '"Bergen"'];
@@ -182,10 +172,13 @@ describe('an answer', () => {
 		const output = [message('Wait'), call({ arguments: given })];
 		const says = `The model called weather with arguments that are not a JSON object: ${given}`;
 		const details = { charged: true, requestId: 'req_1', partialText: 'Wait' };
-		const error = refusalOf(() => answer(output));
-		expectError(error, 'InvalidResponseError', says, details);
-		const incomplete_details = { reason: 'max_output_tokens' };
-		const cut = refusalOf(() => answer(output, { status: 'incomplete', incomplete_details }));
+		expectError(
+			refusalOf(() => answer(output)),
+			'InvalidResponseError',
+			says,
+			details,
+		);
+		const cut = refusalOf(() => answer(output, cutOff('max_output_tokens')));
 		expectError(cut, 'InvalidResponseError', says, { ...details, advice: /Raise that option/ });
 	});
 });

@@ -4,44 +4,29 @@ import { textsOfDocument, textsOfScript, type Text } from '../../scripts/prose/t
 const problems = (text: string) =>
 	check({ file: 'a.md', line: 1, kind: 'document', text }).map(({ problem }) => problem);
 
-const words = (count: number) =>
-	Array.from({ length: count }, (_unused, index) => `word${index}`).join(' ');
+const words = (count: number) => Array.from({ length: count }, (_, n) => `word${n}`).join(' ');
 
-const found = (texts: Text[]) => texts.map(({ line, kind, text }) => [line, kind, text]);
-
-const SCRIPT = `import { a } from 'the module a';
-/**
- * Adds two numbers, see {@link sum}.
- * - The first one.
- * @param options.left the left number
- * @throws {RangeError} the sum is too large
- */
-// One comment
-// on two lines.
-const text = 'Two words';
-const more = \`\${text} and more\`;
-`;
+const found = (texts: Text[]) => texts.map(({ line, kind, text }) => `${line} ${kind}: ${text}`);
 
 test('a document is read as headings, paragraphs, list items and cells, each with its line', () => {
 	const page = '# A `title`\n\nA *paragraph*.\n\n- One item\n\n| A head |\n| --- |\n| A cell |\n';
-	expect(found(textsOfDocument('a.md', page))).toEqual([
-		[1, 'document', 'A …'],
-		[3, 'document', 'A paragraph.'],
-		[5, 'document', 'One item'],
-		[7, 'document', 'A head'],
-		[7, 'document', 'A cell'],
-	]);
+	const texts = ['1 A …', '3 A paragraph.', '5 One item', '7 A head', '7 A cell'];
+	const expected = texts.map((text) => text.replace(' ', ' document: '));
+	expect(found(textsOfDocument('a.md', page))).toEqual(expected);
 });
 
 test('a script is read as strings and comments, each tag without its name', () => {
-	expect(found(textsOfScript('a.ts', SCRIPT))).toEqual([
-		[3, 'comment', 'Adds two numbers, see ….'],
-		[4, 'comment', 'The first one.'],
-		[5, 'comment', 'the left number'],
-		[6, 'comment', 'the sum is too large'],
-		[8, 'comment', 'One comment on two lines.'],
-		[10, 'string', 'Two words'],
-		[11, 'string', '… and more'],
+	const script = [
+		...["import { a } from 'the module a';", '/**', ' * Adds two numbers, see {@link sum}.'],
+		...[' * - The first one.', ' * @param options.left the left number'],
+		...[' * @throws {RangeError} the sum is too large', ' */'],
+		...['// One comment', '// on two lines.', "const text = 'Two words';"],
+		'const more = `${text} and more`;',
+	].join('\n');
+	expect(found(textsOfScript('a.ts', script))).toEqual([
+		...['3 comment: Adds two numbers, see ….', '4 comment: The first one.'],
+		...['5 comment: the left number', '6 comment: the sum is too large'],
+		...['8 comment: One comment on two lines.', '10 string: Two words', '11 string: … and more'],
 	]);
 });
 

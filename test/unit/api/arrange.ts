@@ -1,18 +1,10 @@
+import { text } from 'node:stream/consumers';
 import { ALL_OPTION_NAMES } from '../../support/option-names';
 import { keyRedactor } from '../../../nodes/shared/api/credential/api-key';
-import type * as errors from '../../../nodes/shared/api/errors/errors';
-import { ModelAccessError, type ErrorDetails } from '../../../nodes/shared/api/errors/errors';
+import * as errors from '../../../nodes/shared/api/errors/errors';
 import { RequestAborted } from '../../../nodes/shared/api/http/abort';
 import { request, type Client } from '../../../nodes/shared/api/http/request';
-import type { RequestKind } from '../../../nodes/shared/api/http/retry';
-import {
-	TransportFault,
-	type FaultKind,
-	type GatewayReply,
-	type GatewayRequest,
-	type Headers,
-	type Transport,
-} from '../../../nodes/shared/api/http/transport';
+import * as http from '../../../nodes/shared/api/http/transport';
 import { VirtualTime } from '../../../scripts/engine/virtual-time';
 
 /** The key of every client here. */
@@ -23,43 +15,22 @@ export const START = Date.UTC(2026, 0, 1);
 
 const HOUR = 3_600_000;
 
+type Bytes = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** Bytes on their way, or what makes them. */
+export type Chunks = Bytes | ((time: VirtualTime) => Bytes);
+
+type Answer = http.GatewayReply & { chunks?: Chunks };
+
 /** What the gateway does with one request: answers, or leaves it without an answer. */
-export type Exchange = GatewayReply | TransportFault | RequestAborted;
-
-/** A gateway that answers as scripted and writes down what it was sent, and when. */
-export class ScriptedTransport implements Transport {
-	readonly sent: Array<GatewayRequest & { at: number }> = [];
-
-	/** Does its part while a request is under way. */
-	during: () => void = () => {};
-
-	constructor(
-		private readonly time: VirtualTime,
-		private readonly script: Exchange[],
-		/** What comes when the script has ended; without it one more request is an error. */
-		private readonly then?: Exchange,
-	) {}
-
-	async send(message: GatewayRequest): Promise<GatewayReply> {
-		this.sent.push({ ...message, at: this.time.now() });
-		this.during();
-		const next = this.script.shift() ?? this.then;
-		if (!next) throw new Error(`request ${this.sent.length} is one more than the script has`);
-		if (next instanceof Error) throw next;
-		return next;
-	}
-
-	open: Transport['open'] = () => {
-		throw new Error('nothing here is streamed');
-	};
-}
+export type Exchange = Answer | http.TransportFault | RequestAborted;
 
 /** A reply; an object becomes JSON. */
-export function reply(status: number, body: unknown = '', headers: Headers = {}): GatewayReply {
+export function reply(status: number, body: unknown = '', headers: http.Headers = {}) {
 	const json = typeof body !== 'string';
 	return {
 		status,
-		headers: { ...(json && { 'content-type': 'application/json' }), ...headers },
+		headers: { ...(json && { 'content-type': 'application/json' }), ...headers } as http.Headers,
 		body: json ? JSON.stringify(body) : body,
 	};
 }
@@ -78,9 +49,8 @@ export const quotedError = (said: object | string, code: string, type = 'T') => 
 export const aborted = () => new RequestAborted();
 
 /** No reply. */
-export function fault(kind: FaultKind, code?: string, detail?: string): TransportFault {
-	return new TransportFault(kind, code, detail);
-}
+export const fault = (...given: ConstructorParameters<typeof http.TransportFault>) =>
+	new http.TransportFault(...given);
 
 export interface Arrangement extends Partial<Client> {
 	/** What chance answers. */
@@ -89,15 +59,35 @@ export interface Arrangement extends Partial<Client> {
 
 /**
  * A client of a scripted gateway, on a clock that stands at {@link START}.
- * @param script what the gateway does with each request; one exchange alone: with all of them
+ * @param given what the gateway does with each request; one exchange alone: with all of them
  */
-export function arrange(
-	script: Exchange[] | Exchange = [],
-	{ chance, ...overrides }: Arrangement = {},
-) {
+export function arrange(given: Exchange[] | Exchange = [], more: Arrangement = {}) {
+	const { chance, ...overrides } = more;
 	const time = new VirtualTime(START, chance);
-	const always = Array.isArray(script) ? undefined : script;
-	const transport = new ScriptedTransport(time, Array.isArray(script) ? [...script] : [], always);
+	const script = Array.isArray(given) ? [...given] : [];
+	/** Requests that reached the transport. */
+	const sent: Array<http.GatewayRequest & { at: number }> = [];
+	const transport = {
+		closed: 0,
+		/** Does its part while a request is under way. */
+		during: () => {},
+		send: async (message: http.GatewayRequest): Promise<Answer> => {
+			sent.push({ ...message, at: time.now() });
+			transport.during();
+			const next = Array.isArray(given) ? script.shift() : given;
+			if (!next) throw new Error(`request ${sent.length} is one more than the script has`);
+			if (next instanceof Error) throw next;
+			return await Promise.resolve(next);
+		},
+		open: async (message: http.GatewayRequest): Promise<http.OpenReply> => {
+			const { body, chunks = [Buffer.from(body)], ...head } = await transport.send(message);
+			const stream = (async function* () {
+				yield* typeof chunks === 'function' ? chunks(time) : chunks;
+			})();
+			const whole = async () => ({ ...head, body: await text(stream) });
+			return { ...head, chunks: stream, whole, close: () => void transport.closed++ };
+		},
+	};
 	const controller = new AbortController();
 	const client: Client = {
 		transport,
@@ -112,25 +102,16 @@ export function arrange(
 	};
 	/** Runs time until `work` is done. */
 	const drive = async <T>(work: Promise<T>) => await time.drive(work);
-	return {
-		client,
-		transport,
-		time,
-		/** Requests that reached the transport. */
-		sent: transport.sent,
-		/** Cancels the client. */
-		cancel: () => controller.abort(),
-		drive,
-		/** Runs time until `work` has failed. */
-		failure: async (work: Promise<unknown>) => await failureOf(drive(work)),
-	};
+	/** Runs time until `work` has failed. */
+	const failure = async (work: Promise<unknown>) => await failureOf(drive(work));
+	return { client, transport, time, sent, cancel: () => controller.abort(), drive, failure };
 }
 
 type Work<T> = (client: Client) => Promise<T>;
 
 /** One request of this kind. */
 export const sending =
-	(kind: RequestKind = 'response', body: Record<string, unknown> | FormData = {}) =>
+	(kind: Parameters<typeof request>[1] = 'response', body: http.GatewayRequest['body'] = {}) =>
 	async (client: Client) =>
 		await request(client, kind, { method: 'POST', path: '/responses', body });
 
@@ -147,33 +128,33 @@ export async function fail(script: Exchange[] | Exchange, work: Work<unknown>, m
 }
 
 /** The client's own error with which `work` fails. */
-export async function failureOf(work: Promise<unknown>): Promise<ModelAccessError> {
+export async function failureOf(work: Promise<unknown>): Promise<errors.ModelAccessError> {
 	const outcome = await work.then(
 		() => 'a success',
 		(error: unknown) => error,
 	);
-	if (outcome instanceof ModelAccessError) return outcome;
+	if (outcome instanceof errors.ModelAccessError) return outcome;
 	throw new Error(`not a failure of the client: ${String(outcome)}`, { cause: outcome });
 }
 
 /** The client's own error that `work` throws. */
-export function refusalOf(work: () => unknown): ModelAccessError {
+export function refusalOf(work: () => unknown): errors.ModelAccessError {
 	try {
 		work();
 	} catch (error) {
-		if (error instanceof ModelAccessError) return error;
+		if (error instanceof errors.ModelAccessError) return error;
 		throw error;
 	}
 	throw new Error('not refused');
 }
 
 /** Everything of an error that a user can come to see. */
-export function shown(error: ModelAccessError): string {
+export function shown(error: errors.ModelAccessError): string {
 	return [error.message, error.stack, JSON.stringify(error.details)].join('\n');
 }
 
 /** Details of an error; a text is the whole of what is said, a pattern is found in it. */
-type Told = Omit<Partial<ErrorDetails>, 'advice'> & { advice?: string | RegExp };
+type Told = Omit<Partial<errors.ErrorDetails>, 'advice'> & { advice?: string | RegExp };
 
 /** Expects an error of this class, with this message and these details at least. */
 export function expectError(

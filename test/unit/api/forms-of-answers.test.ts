@@ -1,18 +1,13 @@
 import { fromResponse } from '../../../nodes/LmChatModelAccess/from-response';
-import type { Client } from '../../../nodes/shared/api/http/client';
 import { getAnswerHints } from '../../../nodes/shared/api/responses/answer-hints';
-import type { CreatedResponse } from '../../../nodes/shared/api/responses/created-response';
-import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { simplifyResponse } from '../../../nodes/shared/api/responses/response-output';
 import { expectError, fail, reply, succeed } from './arrange';
 import recorded from './recorded-answers.json';
-import { added, BODY, bytes, completed, delta, event, message } from './recorded-streams';
-import { streaming } from './recorded-streams';
-
-const creating = async (client: Client) => await createResponse(client, BODY);
+import { added, BODY, bytes, completed, creating } from './recorded-streams';
+import { delta, event, message, streaming } from './recorded-streams';
 
 /** What comes of a body, plain and streamed. */
-async function answers(body: unknown): Promise<CreatedResponse[]> {
+async function answers(body: unknown) {
 	const { value } = await succeed([reply(200, body)], creating);
 	const text = typeof body === 'string' ? body : JSON.stringify(body);
 	return [value, await streaming([bytes(text)]).run()];
@@ -137,14 +132,12 @@ const claudeStream = (stop_reason: string, ...blocks: object[]) =>
 		{ type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 4 } },
 		{ type: 'message_stop' },
 	);
-const block = (index: number, content_block: object) => {
-	return { type: 'content_block_start', index, content_block };
-};
-const blockDelta = (index: number, given: object) => {
-	return { type: 'content_block_delta', index, delta: given };
+const block = (index: number, fields: { content_block: object } | { delta: object }) => {
+	const kind = 'delta' in fields ? 'delta' : 'start';
+	return { type: `content_block_${kind}`, index, ...fields };
 };
 const claudeCall = ['{"a"', ':1}'].map((partial_json) =>
-	blockDelta(0, { type: 'input_json_delta', partial_json }),
+	block(0, { delta: { type: 'input_json_delta', partial_json } }),
 );
 
 test.each<[string, unknown]>([
@@ -158,7 +151,10 @@ test.each<[string, unknown]>([
 	['in deltas that are objects', begunCall + ended('function_call_arguments.delta', { delta: A1 })],
 	['in an end that is an object', begunCall + wholeCall],
 	['in chunks, whose arguments are an object', chunk(chatCalls(A1)) + chunk({}, 'tool_calls')],
-	['in events of Claude', claudeStream('tool_use', block(0, toolUse({})), ...claudeCall)],
+	[
+		'in events of Claude',
+		claudeStream('tool_use', block(0, { content_block: toolUse({}) }), ...claudeCall),
+	],
 ])('the call of a function is read %s', async (_what, body) => {
 	for (const answer of await answers(body)) {
 		const tool_calls = [{ id: 'c', name: 'f', arguments: A1 }];
@@ -188,28 +184,33 @@ test.each<[string, unknown[], unknown]>([
 	}
 });
 
-test('the arguments of a call as recorded: an empty object, then the arguments', async () => {
-	const [answer] = await answers(recorded['claude, plain: function call']);
-	expect(simplifyResponse(answer!, BODY)).toMatchObject({ tool_calls });
-});
-
 describe('An answer in the form of another interface', () => {
+	const usage = { input_tokens: 3, output_tokens: 4 };
 	const counted = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 	const chat = (said: object, finish_reason = 'stop') => ({
 		...{ id: 'chatcmpl-1', object: 'chat.completion', model: 'text-1', usage: counted },
 		choices: [{ index: 0, message: { role: 'assistant', ...said }, finish_reason }],
 	});
-	const chatCall = (id: string, name: string, given: string) => ({
-		...{ id, type: 'function', function: { name, arguments: given } },
+	const chatCall = (index: number, id: string, name: string, given = '') => ({
+		...{ index, id, type: 'function', function: { name, arguments: given } },
 	});
-	const tool_calls = [chatCall('c1', 'f', ARGUMENTS), chatCall('c2', 'g', '')];
+	const [tool_calls, begun] = [ARGUMENTS, ''].map((given) => [
+		...[chatCall(0, 'c1', 'f', given), chatCall(1, 'c2', 'g')],
+	]);
 	const twoCalls = [
 		{ id: 'c1', name: 'f', arguments: A1 },
 		{ id: 'c2', name: 'g', arguments: {} },
 	];
+	const more = ['{"a"', ':1}'].map((given) => ({ index: 0, function: { arguments: given } }));
+	const words = ['', 'H', 'i'].map((said) => ({ role: 'assistant', content: said }));
+	const deltas = [...words, ...[...begun!, ...more].map((call) => ({ tool_calls: [call] }))];
+	const CHUNKS = deltas.map((one) => chunk(one)).join('');
+	const counts = data({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices: [], usage });
+	const STREAM = `${CHUNKS}${chunk({}, 'tool_calls')}${counts}data: [DONE]\n\n`;
+	// A chunk need not say what it is.
+	const bare = data({ choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }] });
 	const thought = chat({ content: 'Hi', reasoning_content: 'Hm' });
 
-	const usage = { input_tokens: 3, output_tokens: 4 };
 	const texts = [
 		{ type: 'thinking', thinking: 'Hm' },
 		{ type: 'text', text: 'Hi' },
@@ -220,9 +221,9 @@ describe('An answer in the form of another interface', () => {
 	const claudeEvents = (stop_reason: string) =>
 		claudeStream(
 			stop_reason,
-			blockDelta(0, { type: 'thinking_delta', thinking: 'Hm' }),
-			block(1, { type: 'text', text: '' }),
-			...['H', 'i'].map((text) => blockDelta(1, { type: 'text_delta', text })),
+			block(0, { delta: { type: 'thinking_delta', thinking: 'Hm' } }),
+			block(1, { content_block: { type: 'text', text: '' } }),
+			...['H', 'i'].map((text) => block(1, { delta: { type: 'text_delta', text } })),
 		);
 	const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 4 };
 	const gemini = (finishReason: string | undefined, ...parts: object[]) => {
@@ -230,12 +231,15 @@ describe('An answer in the form of another interface', () => {
 	};
 	const [hm, hi] = [{ text: 'Hm', thought: true }, { text: 'Hi' }];
 	const geminiEvents = data(gemini(undefined, { text: 'H' }), gemini('STOP', { text: 'i' }, hm));
-	const WHOLE = { text: 'Hi', status: 'completed', reasoning: ['Hm'] };
 	const SAYS = { text: 'Hi', status: 'completed' };
+	const WHOLE = { ...SAYS, reasoning: ['Hm'] };
+	const CALLS = { id: 'chatcmpl-1', ...SAYS, tool_calls: twoCalls };
 	const CUT = { text: 'Hi', status: 'incomplete', ...CUT_OFF };
 
 	test.each<[string, unknown, object, RegExp]>([
-		['of a chat completion', chat({ content: 'Hi' }), { text: 'Hi', status: 'completed' }, /Chat/],
+		['of a chat completion', chat({ content: 'Hi' }), SAYS, /Chat Completions/],
+		['of a chat completion, streamed', STREAM, CALLS, /Chat Completions/],
+		['of a bare chunk', bare, { ...SAYS, usage: null }, /Chat Completions/],
 		['whose content is parts', chat({ content: [texts[1]] }), SAYS, /./],
 		['with calls', chat({ content: null, tool_calls }), { text: '', tool_calls: twoCalls }, /./],
 		['with a refusal', chat({ refusal: 'No' }), { refusal: 'No' }, /Chat Completions/],
@@ -257,32 +261,12 @@ describe('An answer in the form of another interface', () => {
 		}
 	});
 
-	const begun = (index: number) => {
-		const { id, function: called } = tool_calls[index]!;
-		return { tool_calls: [{ index, id, function: { name: called.name, arguments: '' } }] };
-	};
-	const more = (given: string) => ({ tool_calls: [{ index: 0, function: { arguments: given } }] });
-	const words = ['', 'H', 'i'].map((said) => ({ role: 'assistant', content: said }));
-	const deltas = [...words, begun(0), begun(1), more('{"a"'), more(':1}')];
-	const CHUNKS = deltas.map((one) => chunk(one)).join('');
-
-	test('of a chat completion is read as a stream too', async () => {
-		const counts = data({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices: [], usage });
-		const stream = `${CHUNKS}${chunk({}, 'tool_calls')}${counts}data: [DONE]\n\n`;
-		for (const answer of await answers(stream)) {
-			const said = { id: 'chatcmpl-1', text: 'Hi', status: 'completed', tool_calls: twoCalls };
-			expect(simplifyResponse(answer, BODY)).toMatchObject({ ...said, usage });
-			expect(getAnswerHints(answer)).toMatchObject([{ key: 'another interface' }]);
-		}
-		const { run, seen } = streaming([bytes(stream)]);
+	test('of a chat completion is told piece by piece, and is kept if it breaks off', async () => {
+		const { run, pieces } = streaming([bytes(STREAM)]);
 		await run();
-		expect(seen.pieces).toEqual(['H', 'i']);
+		expect(pieces).toEqual(['H', 'i']);
 		const error = await streaming([bytes(CHUNKS)]).failure();
 		expectError(error, 'StreamError', /./, { partialText: 'Hi', maybeExecuted: true });
-		// A chunk need not say what it is.
-		const choices = [{ delta: { content: 'Hi' }, finish_reason: 'stop' }];
-		for (const answer of await answers(data({ choices })))
-			expect(simplifyResponse(answer, BODY)).toMatchObject({ text: 'Hi', usage: null });
 	});
 });
 

@@ -1,10 +1,10 @@
 import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
-import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { streamResponse } from '../../../nodes/shared/api/responses/response-stream';
 import type { Client } from '../../../nodes/shared/api/http/request';
-import type { OpenReply } from '../../../nodes/shared/api/http/transport';
+import type { VirtualTime } from '../../../scripts/engine/virtual-time';
 import { arrange, expectError, quotedError, reply } from './arrange';
-import { added, BODY, bytes, completed, delta, event, message } from './recorded-streams';
+import { added, BODY, bytes, completed, creating, delta } from './recorded-streams';
+import { event, message, streaming } from './recorded-streams';
 import recorded from './recorded-answers.json';
 
 const PINGS = ':\n\n:\n\n';
@@ -26,26 +26,13 @@ const NO = { code: 'rate_limit_exceeded', message: 'No' };
 const CHUNK = { object: 'chat.completion.chunk', choices: [], error: NO };
 const PROBLEM = { title: 'Too Many Requests', status: 429, detail: 'No' };
 
-/** The reply to each request, streamed or as a whole. */
 const WAYS: Array<[string, (client: Client) => Promise<unknown>]> = [
 	['streamed', async (client) => await streamResponse(client, BODY, { idleMs: 60_000 })],
-	['plain', async (client) => await createResponse(client, BODY)],
+	['plain', creating],
 ];
 
 /** A client of a gateway that answers each request by the next of these texts, also in a stream. */
-function arranged(texts: string[]) {
-	const made = arrange(texts.map((text) => reply(200, text)));
-	const { transport } = made;
-	transport.open = async (request): Promise<OpenReply> => {
-		const { body, ...head } = await transport.send(request);
-		const chunks = (async function* () {
-			yield* [bytes(body)];
-		})();
-		const whole = async () => await Promise.resolve({ ...head, body });
-		return { ...head, chunks, whole, close: () => {} };
-	};
-	return made;
-}
+const arranged = (...texts: string[]) => arrange(texts.map((text) => reply(200, text)));
 
 describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 	test.each<[string, string]>([
@@ -66,13 +53,13 @@ describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 		['in the details of a status', end('failed', { status_details: { error: NO } })],
 		['in response.done', end('done', { status: 'failed', error: NO })],
 	])('%s is waited out, and sent again', async (_name, limit) => {
-		const { client, drive, sent } = arranged([limit, limit, ANSWER]);
+		const { client, drive, sent } = arranged(limit, limit, ANSWER);
 		await expect(drive(ask(client))).resolves.toMatchObject({ json: { status: 'completed' } });
 		expect(sent).toHaveLength(3);
 	});
 
 	test('waits in the queue of the run', async () => {
-		const { client, drive, time, sent } = arranged([LIMIT, ANSWER]);
+		const { client, drive, time, sent } = arranged(LIMIT, ANSWER);
 		const queue = new RateLimitQueue(time, 2);
 		await drive(ask({ ...client, slot: queue.slot(0) }));
 		expect(queue.summary).toEqual({ fewest: 1, refused: 1 });
@@ -86,7 +73,7 @@ describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 		['a model', failed('model_not_found'), 404, /model_not_found/],
 		['a quota of the provider', quoting(429, 'insufficient_quota'), 429, /insufficient_quota/],
 	])('that is %s is refused, and sent once', async (_name, refusal, httpStatus, says) => {
-		const { client, failure, sent } = arranged([PINGS + refusal]);
+		const { client, failure, sent } = arranged(PINGS + refusal);
 		const error = await failure(ask(client));
 		expectError(error, 'ApiError', says, { httpStatus });
 		expect(error.details).not.toHaveProperty('maybeExecuted');
@@ -105,35 +92,30 @@ describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 		['with tokens counted', failed('rate_limit_exceeded', { usage: { output_tokens: 7 } })],
 		['with output', failed('rate_limit_exceeded', { output: [message('Hi')] })],
 	])('%s is in doubt, and sent once', async (_name, stream) => {
-		const { client, failure, sent } = arranged([stream]);
-		expectError(await failure(ask(client)), 'StreamError', /./, {
-			retryable: false,
-			charged: true,
-		});
+		const { client, failure, sent } = arranged(stream);
+		const details = { retryable: false, charged: true };
+		expectError(await failure(ask(client)), 'StreamError', /./, details);
 		expect(sent).toHaveLength(1);
 	});
 });
 
 test('until the headers of a stream are here, Timeout counts; from then on Idle Timeout', async () => {
-	const { client, time, drive, failure } = arrange([], { timeoutMs: 600_000 });
-	const silence = async (headersMs: number, firstMs: number) => {
-		const chunks = async function* () {
+	const silence = (headersMs: number, firstMs: number) => {
+		const chunks = async function* (time: VirtualTime) {
 			await time.gateway.sleep(firstMs);
 			yield bytes(ANSWER);
 		};
-		const whole = async () => await Promise.reject(new Error('not asked for'));
-		client.transport = {
-			...client.transport,
-			open: async (): Promise<OpenReply> => {
-				await time.gateway.sleep(headersMs);
-				return { status: 200, headers: {}, chunks: chunks(), whole, close: () => {} };
-			},
+		const arranged = streaming(chunks, { timeoutMs: 600_000, idleMs: 20_000 });
+		const { open } = arranged.transport;
+		arranged.transport.open = async (message) => {
+			await arranged.time.gateway.sleep(headersMs);
+			return await open(message);
 		};
-		return await streamResponse(client, BODY, { idleMs: 20_000 });
+		return arranged;
 	};
-	await expect(drive(silence(300_000, 19_000))).resolves.toBeDefined();
-	const idle = await failure(silence(300_000, 21_000));
+	await expect(silence(300_000, 19_000).run()).resolves.toBeDefined();
+	const idle = await silence(300_000, 21_000).failure();
 	expect(idle.message).toBe('Nothing arrived for 20 s in the middle of the answer');
-	const late = await failure(silence(590_000, 15_000));
+	const late = await silence(590_000, 15_000).failure();
 	expect(late.message).toBe('The answer was not complete within 600 s');
 });

@@ -1,16 +1,13 @@
-import type { CreatedResponse } from '../../../nodes/shared/api/responses/created-response';
+import type { Client } from '../../../nodes/shared/api/http/client';
+import type { Headers } from '../../../nodes/shared/api/http/transport';
+import { createResponse } from '../../../nodes/shared/api/responses/response';
 import { streamResponse } from '../../../nodes/shared/api/responses/response-stream';
-import type {
-	GatewayRequest,
-	OpenReply,
-	Transport,
-} from '../../../nodes/shared/api/http/transport';
-import { arrange, failureOf, type Arrangement } from './arrange';
+import { arrange, failureOf, type Arrangement, type Chunks } from './arrange';
 
 export const BODY = { model: 'text-1', input: 'Hello' };
 
-/** Bytes on their way, or what makes them. */
-export type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+/** A response without a stream. */
+export const creating = async (client: Client) => await createResponse(client, BODY);
 
 /** An event: its name as `event:`, its type and fields as JSON. */
 export const event = (type: string, fields: object = {}) =>
@@ -47,52 +44,24 @@ export const oneByOne = (text: string): Uint8Array[] =>
 
 export interface StreamArrangement extends Arrangement {
 	status?: number;
-	headers?: OpenReply['headers'];
+	headers?: Headers;
 	idleMs?: number;
 }
 
 /** A client of a gateway that answers by this stream. */
 export function streaming(chunks: Chunks, options: StreamArrangement = {}) {
-	const { status = 200, headers = {}, idleMs = 60_000, ...overrides } = options;
-	const sent: GatewayRequest[] = [];
+	const { status = 200, headers = {}, idleMs = 60_000, ...more } = options;
+	const arranged = arrange({ status, headers, body: '', chunks }, more);
 	const pieces: string[] = [];
-	const seen = { closed: 0, pieces, sent };
-	const transport: Transport = {
-		send: async () => await Promise.reject(new Error('this gateway only streams')),
-		open: async (request) => {
-			sent.push(request);
-			const body = (async function* () {
-				yield* chunks;
-			})();
-			return {
-				status,
-				headers,
-				chunks: body,
-				whole: async () => {
-					const decoder = new TextDecoder();
-					let text = '';
-					for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
-					return { status, headers, body: text + decoder.decode() };
-				},
-				close: () => {
-					seen.closed++;
-				},
-			};
-		},
-	};
-	const arranged = arrange([], { transport, ...overrides });
-	const run = async (
-		onText: ((piece: string) => void) | null = (piece) => pieces.push(piece),
-	): Promise<CreatedResponse> =>
-		await arranged.drive(
-			streamResponse(arranged.client, BODY, { idleMs, ...(onText && { onText }) }),
-		);
-	return { ...arranged, seen, run, failure: async () => await failureOf(run()) };
+	const onText = (piece: string) => void pieces.push(piece);
+	const run = async (listening: { onText?: (piece: string) => void } = { onText }) =>
+		await arranged.drive(streamResponse(arranged.client, BODY, { idleMs, ...listening }));
+	return { ...arranged, pieces, run, failure: async () => await failureOf(run()) };
 }
 
 /** What a stream comes to: the response, and the pieces of text on the way. */
 export async function outcome(chunks: Chunks) {
-	const { run, seen } = streaming(chunks);
+	const { run, pieces } = streaming(chunks);
 	const { json } = await run();
-	return { json, pieces: seen.pieces };
+	return { json, pieces };
 }

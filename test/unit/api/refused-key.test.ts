@@ -1,4 +1,3 @@
-import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
 import { arrange, expectError, fail, quotedError, reply, sending, succeed } from './arrange';
 
@@ -10,11 +9,10 @@ const send = sending();
 test('after a 401 nothing of the run carries the key, and all fails with the same error', async () => {
 	const { client, sent, failure } = arrange([INVALID], { run: {} });
 	const first = await failure(send(client));
-	for (const kind of ['read', 'response', 'image'] as RequestKind[]) {
+	for (const kind of ['read', 'response', 'image'] as const) {
 		const next = await failure(sending(kind)(client));
-		expect(next.message).toBe(first.message);
+		expect(next).toMatchObject({ name: first.name, message: first.message });
 		expect(next.details).toEqual(first.details);
-		expect(next.constructor).toBe(first.constructor);
 	}
 	const poll = await failure(pollImageTask(client, 'task_7'));
 	const says =
@@ -22,6 +20,8 @@ test('after a 401 nothing of the run carries the key, and all fails with the sam
 	const advice = /The image task was accepted/;
 	expectError(poll, 'ApiError', says, { httpStatus: 401, taskId: 'task_7', advice });
 	expect(sent).toHaveLength(1);
+	// Another run may have another key.
+	await expect(succeed([reply(200, {})], send, { run: {} })).resolves.toBeDefined();
 });
 
 test.each([
@@ -47,11 +47,6 @@ test.each([400, 403, 404, 429])('HTTP %i ends nothing but its own request', asyn
 	expect(sent).toHaveLength(2);
 });
 
-test('another run has another key', async () => {
-	await fail([INVALID], send, { run: {} });
-	await expect(succeed([reply(200, {})], send, { run: {} })).resolves.toBeDefined();
-});
-
 /** A refusal in LiteLLM's words, whose provider gave no JSON. */
 const refusal = (message: string) => ({
 	error: { message, type: 'authentication_error', param: null, code: '401' },
@@ -59,27 +54,22 @@ const refusal = (message: string) => ({
 const OPENAI = 'AuthenticationError: OpenAIException -';
 const REVOKED = { code: 'api_key_revoked', message: 'the API key is revoked' };
 const UNKNOWN = { type: 'authentication_error', message: 'who are you' };
-const INCORRECT = refusal(`litellm.${OPENAI} Incorrect API key provided: sk-1.`);
 
 test.each([
 	quotedError(REVOKED, '401', 'authentication_error'),
 	quotedError(UNKNOWN, '401', 'authentication_error'),
-	INCORRECT,
+	refusal(`litellm.${OPENAI} Incorrect API key provided: sk-1.`),
 	refusal('litellm.AuthenticationError: AnthropicException - invalid x-api-key'),
 	refusal(`${OPENAI} The api_key client option must be set`),
-])('a key that the provider refuses is another one: %j', async (body) => {
-	const { error, sent } = await fail(reply(401, body), send);
+])('a key that the provider refuses is another one, and the run sends on: %j', async (body) => {
+	const script = [reply(401, body), reply(200, {})];
+	const { client, sent, failure, drive } = arrange(script, { run: {} });
+	const error = await failure(send(client));
 	const advice =
 		'The API key of the credential is fine: the model’s provider refused the gateway’s own key. Tell the gateway’s operator.';
 	const says = /^The model’s provider did not accept the gateway’s own API key/;
-	expectError(error, 'ApiError', says, { advice });
+	expectError(error, 'ApiError', says, { advice, finding: 'providerKey' });
 	expect(sent).toHaveLength(1);
-});
-
-test('a key that the provider refuses does not keep the run from sending more', async () => {
-	const script = [reply(401, INCORRECT), reply(200, {})];
-	const { client, sent, failure, drive } = arrange(script, { run: {} });
-	expect((await failure(send(client))).details).toMatchObject({ finding: 'providerKey' });
 	await drive(send(client));
 	expect(sent).toHaveLength(2);
 });
@@ -90,8 +80,7 @@ test.each([
 ])('a key that the gateway itself refuses is the credential’s: %s', async (message) => {
 	const { error } = await fail(reply(401, refusal(message)), send);
 	expect(error.details.finding).not.toBe('providerKey');
-	expect(error.details.advice).toMatch(/^Fix the credential|API key/);
-	expect(error.details.advice).not.toMatch(/is fine/);
+	expect(error.details.advice).toMatch(/^Fix the credential((?!is fine).)*$/);
 });
 
 const QUOTA = { code: 'insufficient_quota', message: 'used up' };

@@ -1,10 +1,5 @@
 import { getIncompleteReason } from '../../../nodes/shared/api/responses/incomplete';
-import {
-	getOutputImages,
-	getOutputText,
-	simplifyResponse,
-	getSpokenText,
-} from '../../../nodes/shared/api/responses/response-output';
+import * as output from '../../../nodes/shared/api/responses/response-output';
 import type { ModelResponse } from '../../../nodes/shared/api/schemas';
 import { expectError, refusalOf } from './arrange';
 
@@ -13,47 +8,41 @@ const response = (...output: ModelResponse['output']): ModelResponse => {
 };
 
 const simple = (given: ModelResponse, asked: Record<string, unknown> = {}) =>
-	simplifyResponse({ response: given, json: given }, asked);
+	output.simplifyResponse({ response: given, json: given }, asked);
 
 const content = (...parts: unknown[]) => ({ type: 'message', role: 'assistant', content: parts });
 const text = (words: string, more: object = {}) => ({ type: 'output_text', text: words, ...more });
 const refusal = (words: string) => ({ type: 'refusal', refusal: words });
 
 describe('The simplified form of a response', () => {
-	const usage = { input_tokens: 1, output_tokens: 3, details: { cached: 1 } };
-	const hello = { ...response(content(text('Hello'))), model: 'text-1', usage };
-
-	test('is what most workflows go on with', () => {
-		const given = { ...hello, incomplete_details: null };
-		const whole = simplifyResponse({ response: given, json: given, requestId: 'req_1' }, {});
-		const ids = { id: 'r1', request_id: 'req_1', model: 'text-1' };
-		expect(whole).toEqual({ ...ids, status: 'completed', text: 'Hello', usage });
-		expect(simple(response())).toEqual({ id: 'r1', status: 'completed', text: '', usage: null });
-	});
-
-	test('begins with what was asked for, so that a table shows it first', () => {
-		const given = {
-			...response(
-				{ type: 'reasoning', summary: [{ text: 'Hm' }] },
-				content(text('{}', { annotations: [{ type: 'url_citation' }] }), refusal('No')),
-				{ type: 'function_call', name: 'f', arguments: '{}' },
-			),
-			model: 'aurora-text-1',
-			incomplete_details: { reason: 'max_output_tokens' },
-		};
+	test('begins with what was asked for, so that a table shows it first, and has nothing else', () => {
+		const thought = (...summary: unknown[]) => ({ type: 'reasoning', summary });
+		const cite = (url: string) => ({ type: 'url_citation', url, title: 'T', start_index: 0 });
+		const [one, two, three] = ['1', '2', '3'].map(cite);
+		const items = [
+			...[thought({ text: 'a' }, { text: 'b' }), thought(null, { text: 7 }, { text: 'c' })],
+			...[{ type: 'reasoning' }, { type: 'function_call', name: 'f', arguments: '{}' }],
+			content(text('{"n"', { annotations: [one, two] }), refusal('I ')),
+			content(text(':', { annotations: 'none' }), text('1}', { annotations: [three] })),
+			content(refusal('cannot.')),
+		];
+		const usage = { input_tokens: 1, output_tokens: 3, details: { cached: 1 } };
+		const rest = { model: 'text-1', incomplete_details: { reason: 'other', more: 1 }, usage };
+		const given = { ...response(...items), ...rest };
 		const created = { response: given, json: given, requestId: 'r', clientRequestId: 'c' };
-		const json = simplifyResponse(created, { text: { format: { type: 'json_object' } } });
-		expect(Object.keys(json)).toEqual([
-			...['text', 'parsed', 'tool_calls', 'refusal', 'citations', 'reasoning'],
-			...['status', 'incomplete_details', 'model', 'usage'],
-			...['id', 'request_id', 'client_request_id'],
-		]);
-	});
-
-	test('has usage null where the gateway says null, and why it is incomplete', () => {
-		const incomplete_details = { reason: 'content_filter', more: 1 };
-		const cut = simple({ ...hello, usage: null, incomplete_details });
-		expect(cut).toMatchObject({ usage: null, incomplete_details });
+		const json = output.simplifyResponse(created, { text: { format: { type: 'json_object' } } });
+		const expected = {
+			...{ text: '{"n":1}', parsed: { n: 1 }, tool_calls: [{ name: 'f', arguments: {} }] },
+			...{ refusal: 'I cannot.', citations: [one, two, three], reasoning: ['a', 'b', 'c'] },
+			...{ status: 'completed', incomplete_details: { reason: 'other', more: 1 } },
+			...{ model: 'text-1', usage, id: 'r1', request_id: 'r', client_request_id: 'c' },
+		};
+		expect(json).toMatchObject(expected);
+		expect(Object.keys(json)).toEqual(Object.keys(expected));
+		const bare = { ...response(thought(), content(text('a'))), incomplete_details: null };
+		const nothing = { text: 'a', status: 'completed', usage: null, id: 'r1' };
+		expect(simple(bare)).toStrictEqual(nothing);
+		expect(simple({ ...bare, usage: null })).toStrictEqual(nothing);
 	});
 
 	test('has the text of all message items, in order, and of nothing else', () => {
@@ -90,38 +79,10 @@ describe('The simplified form of a response', () => {
 		];
 		expect(read).toMatchObject({ text: 'Wait', tool_calls: [...calls, { arguments: expected }] });
 	});
-
-	test('has refusals joined, apart from the text', () => {
-		const given = response(content(text('Well. '), refusal('I ')), content(refusal('cannot.')));
-		expect(simple(given)).toMatchObject({ text: 'Well. ', refusal: 'I cannot.' });
-	});
-
-	test('has each part of each reasoning summary', () => {
-		const thought = (...summary: unknown[]) => ({ type: 'reasoning', summary });
-		const [a, b, c] = ['a', 'b', 'c'].map((words) => ({ text: words }));
-		const given = response(thought(a, b), { type: 'reasoning' }, thought(null, { text: 7 }, c));
-		expect(simple(given).reasoning).toEqual(['a', 'b', 'c']);
-		expect(simple(response(thought()))).not.toHaveProperty('reasoning');
-	});
-
-	test('has the citations of all texts, as they are', () => {
-		const cite = (url: string) => ({ type: 'url_citation', url, title: 'T', start_index: 0 });
-		const given = response(
-			content(text('a', { annotations: [cite('1'), cite('2')] }), text('b', { annotations: [] })),
-			content(text('c', { annotations: [cite('3')] }), text('d', { annotations: 'none' })),
-		);
-		expect(simple(given).citations).toEqual([cite('1'), cite('2'), cite('3')]);
-		expect(simple(response(content(text('a'))))).not.toHaveProperty('citations');
-	});
 });
 
 describe('JSON that was asked for', () => {
-	const asking = (type: string) => ({ text: { format: { type, name: 'x', schema: {} } } });
-
-	test.each(['json_object', 'json_schema'])('(%s) is parsed from all parts', (type) => {
-		const given = response(content(text('{"a":'), text('[1]}')));
-		expect(simple(given, asking(type))).toMatchObject({ text: '{"a":[1]}', parsed: { a: [1] } });
-	});
+	const ANY_JSON = { text: { format: { type: 'json_object' } } };
 
 	test.each([
 		['in a fence without a name', '```\n{"a":1}\n```'],
@@ -132,7 +93,7 @@ describe('JSON that was asked for', () => {
 		['in a fence that holds fences', '```json\n{"a":"```js```"}\n```', '```js```'],
 	])('is parsed %s', (_, words, a: unknown = 1) => {
 		const parsed = { a };
-		const read = simple(response(content(text(words))), asking('json_object'));
+		const read = simple(response(content(text(words))), ANY_JSON);
 		expect(read).toMatchObject({ text: words, parsed });
 	});
 
@@ -143,7 +104,7 @@ describe('JSON that was asked for', () => {
 		['as words in a fence', '```\nsorry\n```'],
 	])('and did not come, but %s, is an error that keeps the text which was paid for', (_, words) => {
 		const given = response(content(text(words)));
-		const error = refusalOf(() => simple(given, asking('json_object')));
+		const error = refusalOf(() => simple(given, ANY_JSON));
 		const facts = { retryable: false, charged: true, partialText: words };
 		const advice = /^The model did not follow the Output .* was paid for; /;
 		const says = /^The model’s answer is not JSON: \S/;
@@ -241,20 +202,17 @@ test.each<[string, unknown, RegExp]>([
 
 test('images are those that were drawn, with the IDs of their items', () => {
 	const drawn = (result: unknown, id?: unknown) => ({ type: 'image_generation_call', result, id });
-	const given = response(
-		drawn('AAAA', 'ig_1'),
-		{ type: 'hologram', result: 'BBBB' },
-		drawn(null, 'ig_2'),
-		drawn('', 'ig_3'),
-		drawn('CCCC', 7),
-		content(text('Here')),
-	);
-	expect(getOutputImages(given)).toEqual([{ base64: 'AAAA', id: 'ig_1' }, { base64: 'CCCC' }]);
+	const none = [{ type: 'hologram', result: 'BBBB' }, drawn(null, 'ig_2'), drawn('', 'ig_3')];
+	const given = response(drawn('AAAA', 'ig_1'), ...none, drawn('CCCC', 7), content(text('Here')));
+	expect(output.getOutputImages(given)).toEqual([
+		{ base64: 'AAAA', id: 'ig_1' },
+		{ base64: 'CCCC' },
+	]);
 });
 
 test('what the model says is its text, or else its refusal', () => {
-	const both = response(content(text('Hi'), refusal('No')));
-	expect([getOutputText(both), getSpokenText(both)]).toEqual(['Hi', 'Hi']);
-	const none = response(content(refusal('No')));
-	expect([getOutputText(none), getSpokenText(none)]).toEqual(['', 'No']);
+	const spoken = [[text('Hi'), refusal('No')], [refusal('No')]].map((parts) =>
+		output.getSpokenText(response(content(...parts))),
+	);
+	expect(spoken).toEqual(['Hi', 'No']);
 });

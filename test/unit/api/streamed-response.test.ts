@@ -8,12 +8,12 @@ const END = completed({ output: [] });
 
 test('a streamed response is asked for by one request that says so', async () => {
 	const headers = { 'x-request-id': 'req_1' };
-	const { run, seen, time } = streaming([bytes(END)], { idleMs: 20_000, headers });
+	const { run, sent, transport, time } = streaming([bytes(END)], { idleMs: 20_000, headers });
 	await expect(run()).resolves.toMatchObject({ requestId: 'req_1' });
 	const body = { ...BODY, stream: true };
-	expect(seen.sent).toEqual([{ method: 'POST', path: '/responses', body, timeoutMs: 60_000 }]);
+	expect(sent).toMatchObject([{ method: 'POST', path: '/responses', body, timeoutMs: 60_000 }]);
 	expect(BODY).not.toHaveProperty('stream');
-	expect(seen.closed).toBeGreaterThan(0);
+	expect(transport.closed).toBeGreaterThan(0);
 	// It leaves no wait behind.
 	const before = time.now();
 	await time.advance(3_600_000);
@@ -28,14 +28,13 @@ test('a streamed response is complete at its final event: nothing after it is wa
 	}
 	const { run, time } = streaming(endless());
 	// Nobody need be told of its text.
-	await expect(run(null)).resolves.toMatchObject({ json: { status: 'completed' } });
+	await expect(run({})).resolves.toMatchObject({ json: { status: 'completed' } });
 	expect(time.now()).toBe(START);
 });
 
 describe('The text of a streamed response', () => {
 	const words = Array.from({ length: 33 }, (_, n) => `${n} `);
 	const refused = [{ type: 'message', content: [{ type: 'refusal', refusal: 'No' }] }];
-
 	const mixed = [
 		delta('One') + delta(' two', 1),
 		event('response.refusal.delta', { output_index: 2, delta: ' no' }),
@@ -46,7 +45,7 @@ describe('The text of a streamed response', () => {
 	const whole = completed({ output: [message('Whole')] });
 	const textDone = event('response.output_text.done', { text: 'Whole' });
 
-	test.each<[string, string[], string[]]>([
+	test.each([
 		['piece by piece, texts and refusals alike', [mixed], ['One', ' two', ' no']],
 		['piece by piece, up to 32 at once', [deltas(words.slice(1)) + END], words.slice(1)],
 		['as one if more arrive together', [deltas(words), delta('x'), END], [words.join(''), 'x']],
@@ -61,26 +60,25 @@ describe('The text of a streamed response', () => {
 
 const thought = { type: 'reasoning', summary: [] };
 const CALLED = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' };
-const created = (response: object) => event('response.created', { response });
-const BEGUN = created({ id: 'r1', status: 'in_progress' });
-const DONE = 'data: [DONE]\n\n';
 const end = (type: string, response: object = { id: 'r1', status: 'in_progress' }) =>
 	event(`response.${type}`, { response });
+const created = (response?: object) => end('created', response);
+const BEGUN = created();
+const DONE = 'data: [DONE]\n\n';
 
 describe('A stream ends', () => {
-	test.each<[string, string, string]>([
+	test.each([
 		['by response.done', end('done'), 'completed'],
 		['by response.done that is incomplete', end('done', { status: 'incomplete' }), 'incomplete'],
 		['by response.completed in progress', end('completed'), 'completed'],
 		['by response.incomplete in progress', end('incomplete'), 'incomplete'],
 		['by response.incomplete without a status', end('incomplete', { id: 'r1' }), 'incomplete'],
 	])('%s', async (_, ending, status) => {
-		const { run } = streaming([bytes(BEGUN + delta('Hi') + ending)]);
-		const { json } = await run();
+		const { json } = await outcome([bytes(BEGUN + delta('Hi') + ending)]);
 		expect(json).toMatchObject({ id: 'r1', status, output: [message('Hi')] });
 	});
 
-	test.each<[string, string]>([
+	test.each([
 		['response.cancelled', end('cancelled')],
 		['response.canceled', end('canceled', { status: 'completed' })],
 		['response.done that was canceled', end('done', { status: 'canceled' })],
@@ -128,32 +126,23 @@ describe('A stream ends', () => {
 
 describe('The final response', () => {
 	test('wins over what came on the way, where it says as much', async () => {
-		const response = {
-			id: 'r2',
-			status: 'completed',
-			output: [message('Final text')],
-			x: { y: 1 },
-		};
+		const response = { id: 'r2', status: 'completed', output: [message('Final')], x: { y: 1 } };
 		const before = [created({ id: 'r1', first: true }), added(0, message())];
-		const items = [delta('On the way'), done(0, message('On the way'))];
-		const end = event('response.completed', { response });
-		const { json } = await outcome([...before, ...items, end].map(bytes));
+		const items = [delta('Hi'), done(0, message('Hi'))];
+		const { json } = await outcome([...before, ...items, completed(response)].map(bytes));
 		expect(json).toEqual({ ...response, first: true });
 	});
 
 	test('takes what it lacks from those before it', async () => {
 		const progress = { id: 'r1', model: 'text-1', status: 'in_progress', output: [] };
-		const before = created({ id: 'r0', model: 'text-0' });
-		const later = event('response.in_progress', { response: progress });
-		const end = event('response.completed', {});
-		const { json } = await outcome([bytes(before + later + delta('Hi') + end)]);
+		const before = created({ id: 'r0', model: 'text-0' }) + end('in_progress', progress);
+		const { json } = await outcome([bytes(before + delta('Hi') + event('response.completed'))]);
 		expect(json).toEqual({ ...progress, status: 'completed', output: [message('Hi')] });
 	});
 
-	const FAILED = completed({ status: 'failed', error: { message: 'broke', code: 'C' } });
-
 	test('that says it failed is an error, whatever its event is called, and keeps the text', async () => {
-		const error = await streaming([bytes(delta('Hi') + FAILED)]).failure();
+		const failed = completed({ status: 'failed', error: { message: 'broke', code: 'C' } });
+		const error = await streaming([bytes(delta('Hi') + failed)]).failure();
 		const details = { code: 'C', charged: true, partialText: 'Hi', retryable: false };
 		expectError(error, 'InvalidResponseError', 'The model’s response failed (C): broke', details);
 	});
@@ -165,7 +154,7 @@ const call = (n: number, more: object = {}) => ({
 });
 const item = (kind: string, fields: object) => event(`response.output_item.${kind}`, fields);
 const argument = (kind: string, fields: object) =>
-	event(`response.function_call_arguments.${kind}`, fields);
+	event(`response.function_call_arguments.${kind}`, { output_index: 0, ...fields });
 const [CALL, CALL_2] = [call(1), call(2)];
 
 describe('Where the final response is empty, its output is', () => {
@@ -181,27 +170,24 @@ describe('Where the final response is empty, its output is', () => {
 	const begun = { ...message(), id: 'm1', status: 'in_progress' };
 	const full = { ...message('Hi'), id: 'm1', status: 'completed', annotations: [1] };
 	const hologram = { type: 'hologram', light: [1] };
-
 	const no = event('response.output_text.delta', { output_index: 0, delta: 7 });
 	const noText = event('response.output_text.done', { output_index: 0 });
 	const [hel, lo] = [delta('Hel'), delta('lo')];
 	const [well, said] = [delta('Well.'), refusal('done', { refusal: 'I cannot.' })];
-	const pieces = ['I ', 'cannot.'].map((piece) => refusal('delta', { delta: piece }));
 	const refusedAt0 = refusal('delta', { content_index: 0, delta: 'I cannot.' });
-	const zero = { output_index: 0 };
-	const [start, end] = ['{"n"', ':1}'].map((piece) =>
-		argument('delta', { delta: piece, ...zero, item_id: 'fc_1' }),
+	const [start, rest] = ['{"n"', ':1}'].map((piece) =>
+		argument('delta', { delta: piece, item_id: 'fc_1' }),
 	);
-	const other = argument('delta', { delta: '{"n":2}', call_id: 'call_2', ...zero });
-	const whole = argument('done', { arguments: '{"n":1}', ...zero });
+	const other = argument('delta', { delta: '{"n":2}', call_id: 'call_2' });
+	const whole = argument('done', { arguments: '{"n":1}' });
 	const nameless = { type: 'function_call', arguments: '{"n":1}' };
-	const nothing = argument('delta', { delta: '', ...zero });
+	const nothing = argument('delta', { delta: '' });
 	const filled = { ...begun, ...message('Hi') };
 	const beganWithPart = added(0, { ...begun, ...message('') });
 	const [hi, hi1, hi2] = [delta('Hi'), delta('Hi', 1), delta('Hi', 2)];
 
-	const thinks = item('added', { item: thought });
 	const unnumbered = event('response.output_text.delta', { delta: 'Hi' });
+	const besideThought = [item('added', { item: thought }), unnumbered];
 	const shared = ['One', 'Two'].map((words) => ({ ...message(words), id: 'm' }));
 	const shares = shared.map((one) => [
 		item('added', { item: { ...one, content: [] } }),
@@ -210,7 +196,6 @@ describe('Where the final response is empty, its output is', () => {
 	]);
 	const callsOfOneId = [1, 2].map((n) => call(n, { id: 'fc' }));
 	const sharedCalls = callsOfOneId.map((one) => item('done', { item: one }));
-	const callsAtZero = [...begins, ...[CALL_2, CALL].map((one) => done(0, one))];
 
 	test.each<[string, Array<string | undefined>, object[]]>([
 		['the texts that came, nothing that is none', [hel, no, lo], [message('Hello')]],
@@ -218,11 +203,9 @@ describe('Where the final response is empty, its output is', () => {
 		['a text whose last event holds none', [hel, lo, noText], [message('Hello')]],
 		['many items', numbers.map((n) => delta(`${n}`, n)), sorted.map((n) => message(n))],
 		['many parts', numbers.map((n) => delta(`${n}`, 0, n)), [message(...sorted)]],
-
-		['a refusal, beside a text', [well, ...pieces], [refused]],
 		['a refusal with the index of a text, beside it', [well, refusedAt0], [refused]],
 		['a refusal from its last event, beside a text', [well, said], [refused]],
-		['a call of a function, its arguments joined', [begunCall, start, end], [CALL]],
+		['a call of a function, its arguments joined', [begunCall, start, rest], [CALL]],
 		['a call with the arguments of their last event', [begunCall, start, whole], [CALL]],
 		['a call whose item never came', [whole], [nameless]],
 		['a call of which nothing came', [nothing], [{ type: nameless.type }]],
@@ -232,11 +215,9 @@ describe('Where the final response is empty, its output is', () => {
 		['an item that is done and empty, filled by its text', [hi, done(0, begun)], [filled]],
 		['items of types that nobody knows', [hi1, done(0, hologram)], [hologram, message('Hi')]],
 		['nothing of what is no item', [added(0, {}), done(1, null), hi2], [message('Hi')]],
-		['empty if nothing came', [], []],
-		// No item overwrites another: see also items-of-streams.test.ts.
-		['calls that all have the number 0', callsAtZero, [CALL, CALL_2]],
-		['arguments that name their call', [...begins, start, other, end], [CALL, CALL_2]],
-		['a text beside a thought', [thinks, unnumbered], [thought, message('Hi')]],
+		// Others are in items-of-streams.test.ts: items that all have the number 0, or none.
+		['arguments that name their call', [...begins, start, other, rest], [CALL, CALL_2]],
+		['a text beside a thought', besideThought, [thought, message('Hi')]],
 		['items that share one ID', shares.flat(), shared],
 		['calls that share one ID', sharedCalls, callsOfOneId],
 	])('%s', async (_, events, output) => {
