@@ -63,7 +63,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/credential/private-host': ['unit/api/base-url'],
 	'nodes/shared/api/credential/api-key': ['unit/api/api-key', 'unit/credential'],
 	'nodes/shared/api/http/rate-limit-queue': ['unit/api/rate-limit-queue', 'nodes/too-many'],
-	'nodes/shared/n8n/resume/resume-store': ['unit/n8n/resume-store', 'nodes/image.resume'],
+	'nodes/shared/n8n/resume/resume-store': ['unit/n8n/work-tracker', 'nodes/image.resume'],
 	'nodes/shared/n8n/runner/run-items': [
 		'nodes/{items,errors,image.waiting,image.resume,response.stream}',
 		'nodes/{refused-input,agent-tool,too-many}',

@@ -23,28 +23,27 @@ export const classFiles = Object.fromEntries(
 /** @throws {Error} where the package is not built, with what to do */
 function requireBuild() {
 	const missing = Object.values(classFiles).filter((file) => !existsSync(path.join(project, file)));
-	if (missing.length > 0) {
-		throw new Error(`Run "npm run build" first. Not built: ${missing.join(', ')}`);
-	}
+	if (missing.length === 0) return;
+	throw new Error(`Run "npm run build" first. Not built: ${missing.join(', ')}`);
 }
 
-/** Every file below a folder, relative to it. */
+/** Every file below a folder of the project. */
 export async function filesBelow(folder: string): Promise<string[]> {
-	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+	const entries = await readdir(path.join(project, folder), {
+		recursive: true,
+		withFileTypes: true,
+	});
 	return entries
 		.filter((entry) => entry.isFile())
-		.map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+		.map((entry) => path.relative(project, path.join(entry.parentPath, entry.name)))
 		.sort();
 }
 
-export async function readBuilt(): Promise<Record<string, string>> {
+export async function readBuilt() {
 	requireBuild();
-	const files = await filesBelow(path.join(project, 'dist'));
-	const texts = files.map(async (file) => {
-		const text = await readFile(path.join(project, 'dist', file), 'utf8');
-		return [`dist/${file}`, text] as const;
-	});
-	return Object.fromEntries(await Promise.all(texts));
+	const files = await filesBelow('dist');
+	const texts = files.map(async (file) => [file, await readFile(path.join(project, file), 'utf8')]);
+	return Object.fromEntries(await Promise.all(texts)) as Record<string, string>;
 }
 
 /** Which sources the bundle has, and which of their lines lie where in it. */
@@ -57,9 +56,7 @@ export function readSourceMap(): SourceMapPayload {
  * The package as it lies in a host's `node_modules`: beside n8n-workflow, away from its sources.
  * @param workflowPackage the module of ours that is the host's n8n-workflow
  */
-export async function install(
-	workflowPackage = 'n8n-workflow',
-): Promise<{ folder: string; remove: () => Promise<void> }> {
+export async function install(workflowPackage = 'n8n-workflow') {
 	requireBuild();
 	const host = await mkdtemp(path.join(os.tmpdir(), 'host-'));
 	const modules = path.join(host, 'node_modules');
@@ -70,5 +67,5 @@ export async function install(
 	for (const shipped of ['package.json', ...manifest.files]) {
 		await cp(path.join(project, shipped), path.join(folder, shipped), { recursive: true });
 	}
-	return { folder, remove: () => rm(host, { recursive: true, force: true }) };
+	return { folder, remove: async () => await rm(host, { recursive: true, force: true }) };
 }

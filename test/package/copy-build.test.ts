@@ -9,7 +9,7 @@ import { copyBuild, PACKAGE } from '../../scripts/n8n/package';
  * change of its files, so that only files that differ may be written.
  */
 
-async function writeFiles(where: string, files: Record<string, string>): Promise<void> {
+async function writeFiles(where: string, files: Record<string, string>) {
 	for (const [file, text] of Object.entries(files)) {
 		await mkdir(dirname(join(where, file)), { recursive: true });
 		await writeFile(join(where, file), text);
@@ -21,25 +21,24 @@ let installed: string;
 beforeEach(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'copy-build-'));
 	installed = join(folder, '.n8n/nodes/node_modules', PACKAGE);
-	await writeFiles(join(folder, '.n8n/nodes'), { installed: 'a tarball' });
 	const [a, b] = ['nodes/A/A.node.js', 'nodes/B/B.node.js'];
-	const old = { 'bundle.js': 'old', [a]: 'same', 'nodes/A/gone.svg': '<svg/>' };
-	await writeFiles(join(installed, 'dist'), old);
-	await writeFiles(installed, { 'package.json': '{}' });
+	const old = { 'dist/bundle.js': 'old', [`dist/${a}`]: 'same', 'dist/nodes/A/gone.svg': '<svg/>' };
+	await writeFiles(installed, { ...old, 'package.json': '{}', '../../installed': 'a tarball' });
 	await writeFiles(join(folder, 'built'), { 'bundle.js': 'new', [a]: 'same', [b]: 'added' });
 });
 afterEach(async () => await rm(folder, { recursive: true, force: true }));
 
 const copy = async () => await copyBuild(folder, join(folder, 'built'));
+const textOf = async (file: string) => await readFile(join(installed, file), 'utf8');
 
 test('the installed package gets what was built anew, and loses what is no longer built', async () => {
 	const same = join(installed, 'dist/nodes/A/A.node.js');
 	const before = await stat(same);
 	expect(await copy()).toEqual(['bundle.js', 'nodes/A/gone.svg', 'nodes/B/B.node.js']);
-	expect(await readFile(join(installed, 'dist/bundle.js'), 'utf8')).toBe('new');
-	expect(await readFile(join(installed, 'dist/nodes/B/B.node.js'), 'utf8')).toBe('added');
+	expect(await textOf('dist/bundle.js')).toBe('new');
+	expect(await textOf('dist/nodes/B/B.node.js')).toBe('added');
+	expect(await textOf('package.json')).toBe('{}');
 	expect(existsSync(join(installed, 'dist/nodes/A/gone.svg'))).toBe(false);
-	expect(existsSync(join(installed, 'package.json'))).toBe(true);
 	expect(await stat(same)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
 	// The next start installs the package anew.
 	expect(existsSync(join(folder, '.n8n/nodes/installed'))).toBe(false);

@@ -22,14 +22,12 @@ const commands = PAGES.flatMap(codeBlocks)
 	.filter(({ language }) => language === 'sh')
 	.flatMap(({ text }) => text.trim().split('\n'));
 
-test.each([...new Set(commands)].filter((command) => !GATEWAY.test(command)))(
-	'%s is executed by a test or by .ci/run',
-	(command) => {
-		const [file, how] = EXECUTED[command] ?? ['', ''];
-		expect(file).not.toBe('');
+test('each other command is executed by a test or by .ci/run', () => {
+	for (const command of commands.filter((command) => !GATEWAY.test(command))) {
+		const [file, how] = EXECUTED[command] ?? [`what executes "${command}"`, ''];
 		expect(read(file)).toMatch(how);
-	},
-);
+	}
+});
 
 test.each(commands.filter((command) => GATEWAY.test(command)))(
 	'%s starts a gateway',
@@ -37,10 +35,7 @@ test.each(commands.filter((command) => GATEWAY.test(command)))(
 		const [, ...script] = manifest.scripts.gateway!.split(' ');
 		const [, line = ''] = GATEWAY.exec(command)!;
 		const given = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b!);
-		const child = spawn(process.execPath, [...script, ...given, '--port', '0'], {
-			cwd: project,
-			stdio: ['ignore', 'pipe', 'inherit'],
-		});
+		const child = spawn(process.execPath, [...script, ...given, '--port', '0'], { cwd: project });
 		const ended = new Promise((resolve) => child.once('exit', resolve));
 		let output = '';
 		for await (const piece of child.stdout.setEncoding('utf8')) {
@@ -49,8 +44,8 @@ test.each(commands.filter((command) => GATEWAY.test(command)))(
 		}
 		child.kill('SIGTERM');
 		await ended;
-		expect(output).toMatch(/Base URL {2}http:\/\/127\.0\.0\.1:\d+\/v1/);
-		expect(output).toMatch(/API Key {3}mak-test-active-0001/);
+		const shown = /Base URL {2}http:\/\/127\.0\.0\.1:\d+\/v1[^]*API Key {3}mak-test-active-0001/;
+		expect(output).toMatch(shown);
 	},
 	30_000,
 );

@@ -1,18 +1,8 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import {
-	byId,
-	createResponse,
-	editImage,
-	generateImage,
-	getModels,
-	getTask,
-	submitted,
-	useHarness,
-	waitForTask,
-} from '../nodes/arrange';
+import * as nodes from '../nodes/arrange';
 import { codeBlocks, PAGES, rows, section } from './pages';
 
-const harness = useHarness();
+const harness = nodes.useHarness();
 
 /** The JSON blocks of a place in a page, in order; who reads one takes it away. */
 type Shown = IterableIterator<IDataObject>;
@@ -27,13 +17,14 @@ const tidy = (json: unknown) =>
 /** What a response gives is told by its request, but for IDs; its fields come in this order. */
 async function expectResponse(
 	given: IDataObject,
-	shown: IDataObject | undefined,
+	shown?: IDataObject,
 	items?: INodeExecutionData[],
 ) {
-	const run = await harness.text(createResponse(given), items && { items });
-	expect(tidy(run.items[0]?.json)).toEqual(tidy(shown));
-	expect(run.items[0]?.json.usage).toMatchObject(shown?.usage as IDataObject);
-	expect(Object.keys(shown ?? {})).toEqual(Object.keys(run.items[0]?.json ?? {}));
+	const run = await harness.text(nodes.createResponse(given), items && { items });
+	const json = run.items[0]!.json;
+	expect(tidy(json)).toEqual(tidy(shown));
+	expect(json.usage).toMatchObject(shown?.usage as IDataObject);
+	expect(Object.keys(shown ?? {})).toEqual(Object.keys(json));
 }
 
 /** Without what IDs, ports, times, signatures and sizes of files differ in from run to run. */
@@ -64,17 +55,19 @@ function quoted(place: string, prompt: string): string {
 /** Each place of a page that shows JSON, and the runs that make it; input stands beside its output. */
 const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 	'README.md#What an error item looks like': async ([shown]) => {
-		const run = await harness.image(generateImage(), {
+		const run = await harness.image(nodes.generateImage(), {
 			onError: 'continueRegularOutput',
 			access: { apiKey: harness.gateway.keys.textOnly },
 		});
-		const request_id = expect.any(String) as string;
-		const error_details = { ...(shown?.error_details as IDataObject), request_id };
+		const error_details = {
+			...(shown?.error_details as IDataObject),
+			request_id: expect.anything() as string,
+		};
 		expect(run.items[0]?.json).toEqual({ ...shown, error_details });
 	},
 	'docs/responses.md#Response → Create': async ([simplified, raw]) => {
 		await expectResponse({ prompt: 'Write an image prompt for a lighthouse at dusk' }, simplified);
-		const run = await harness.text(createResponse({ simplify: false }));
+		const run = await harness.text(nodes.createResponse({ simplify: false }));
 		expect(tidy(run.items[0]?.json)).toMatchObject(tidy(raw));
 	},
 	'docs/responses.md#Text': async ([item, ofText], place) => {
@@ -90,7 +83,7 @@ const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 		await expectResponse({ inputType: 'messages', messages: { message } }, conversation);
 		const seen = [{ role: 'user', type: 'image', text: 'What is in this image?' }];
 		const given = { inputType: 'messages', messages: { message: seen } };
-		await expectResponse(given, ofImage, (await harness.image(generateImage())).items);
+		await expectResponse(given, ofImage, (await harness.image(nodes.generateImage())).items);
 	},
 	'docs/responses.md#JSON': async ([input, ofJson]) => {
 		await expectResponse({ inputType: 'json', inputJson: JSON.stringify(input) }, ofJson);
@@ -102,34 +95,33 @@ const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 	},
 	'docs/responses.md#Tools': async ([builtIn, tools, shown, next], place) => {
 		const search = { options: { tools: JSON.stringify(builtIn) } };
-		const [searched] = (await harness.text(createResponse(search))).items;
+		const [searched] = (await harness.text(nodes.createResponse(search))).items;
 		expect(searched?.json.citations).toHaveLength(1);
 		const options = { tools: JSON.stringify(tools) };
 		await expectResponse({ prompt: quoted(place, 'Bergen'), options }, shown);
 		const inputJson = JSON.stringify(next);
-		const run = await harness.text(createResponse({ inputType: 'json', inputJson, options }));
+		const run = await harness.text(nodes.createResponse({ inputType: 'json', inputJson, options }));
 		expect(run.items[0]?.json.text).toContain('Rain, 9 degrees');
 	},
 	'docs/responses.md#Images in an answer': async ([tool]) => {
 		const options = { tools: JSON.stringify(tool) };
-		const drawing = createResponse({ model: byId('aurora-omni-1'), options });
-		const { items } = await harness.text(drawing);
-		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data']);
+		const given = nodes.createResponse({ model: nodes.byId('aurora-omni-1'), options });
+		expect(Object.keys((await harness.text(given)).items[0]?.binary ?? {})).toEqual(['data']);
 	},
 	'docs/responses.md#Model → Get Many': async ([shown]) => {
-		const run = await harness.text(getModels({ options: { search: 'image' } }));
+		const run = await harness.text(nodes.getModels({ options: { search: 'image' } }));
 		expect(shown).toEqual(run.items[0]?.json);
 	},
 	'docs/images.md#Image → Generate': async ([shown, running]) => {
-		await expectImage(generateImage({ prompt: shown?.prompt }), shown);
-		await expectImage(generateImage({ waitForCompletion: false }), running);
+		await expectImage(nodes.generateImage({ prompt: shown?.prompt }), shown);
+		await expectImage(nodes.generateImage({ waitForCompletion: false }), running);
 	},
 	'docs/images.md#Image → Edit': async ([shown]) =>
-		await expectImage(editImage({ prompt: shown?.prompt, options: { n: 2 } }), shown),
+		await expectImage(nodes.editImage({ prompt: shown?.prompt, options: { n: 2 } }), shown),
 	'docs/images.md#Task → Get': async ([shown]) =>
-		await expectImage(getTask((await submitted(harness)).id), shown),
+		await expectImage(nodes.getTask((await nodes.submitted(harness)).id), shown),
 	'docs/images.md#Task → Wait': async ([shown]) =>
-		await expectImage(waitForTask((await submitted(harness)).id), shown),
+		await expectImage(nodes.waitForTask((await nodes.submitted(harness)).id), shown),
 };
 
 const shownAt = new Map<string, IDataObject[]>();

@@ -4,15 +4,8 @@ import { SMOKE_VERSIONS } from '../../scripts/n8n/installation';
 import { manifest, project } from './built';
 import { anchors, GUIDES, PAGES, read, section, withoutCode } from './pages';
 
-const DOCUMENTS = [
-	...PAGES,
-	'CONTRIBUTING.md',
-	'CHANGELOG.md',
-	'SECURITY.md',
-	'bench/README.md',
-	'examples/README.md',
-	'gateway/README.md',
-];
+const OTHERS = ['bench', 'examples', 'gateway'].map((folder) => `${folder}/README.md`);
+const DOCUMENTS = [...PAGES, 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...OTHERS];
 
 const linksOf = (file: string) =>
 	[...withoutCode(read(file)).matchAll(/\]\(([^)\s]+)\)/g)]
@@ -46,16 +39,14 @@ describe.each(GUIDES)('%s', (page) => {
 		const [title, opening = ''] = text.split('\n\n');
 		expect(title).toMatch(/^# .+$/);
 		expect(opening).toMatch(/^For /);
-		const sentences = opening.split(/(?<=\.) /).length;
-		expect([2, 3, 4]).toContain(sentences);
+		expect([2, 3, 4]).toContain(opening.split(/(?<=\.) /).length);
 	});
 
 	test('has a table of contents if it is long', () => {
-		const headings = [...withoutCode(text).matchAll(/^## (.*)$/gm)].map(([, name]) => name!);
-		const linked = linksOf(page).filter((link) => link.startsWith('#'));
-		const missing = headings
-			.map((name) => `#${anchors(`## ${name}`)[0]}`)
-			.filter((anchor) => !linked.includes(anchor));
+		const headings = [...withoutCode(text).matchAll(/^## .*$/gm)].flatMap(([line]) =>
+			anchors(line),
+		);
+		const missing = headings.filter((anchor) => !linksOf(page).includes(`#${anchor}`));
 		expect(text.split('\n').length > LONG_PAGE ? missing : []).toEqual([]);
 	});
 
@@ -82,17 +73,18 @@ test('CONTRIBUTING is short, and names only files that are there, and every fold
 	const named = links.map(([, link, code]) => link ?? code!);
 	expect(named.length).toBeGreaterThan(20);
 	expect(named.filter((file) => !existsSync(path.join(project, file)))).toEqual([]);
-	const folders = readdirSync(path.join(project, 'test'), { withFileTypes: true })
-		.filter((entry) => entry.isDirectory())
-		.filter(({ name }) => readdirSync(path.join(project, 'test', name)).length > 0)
-		.map(({ name }) => `\`test/${name}\``);
-	expect(folders.filter((folder) => !contributing.includes(folder))).toEqual([]);
+	const tests = readdirSync(path.join(project, 'test'), { recursive: true, encoding: 'utf8' });
+	const folders = tests
+		.map((file) => path.dirname(file).split('/')[0])
+		.filter((name) => name !== '.');
+	const missing = folders.filter((name) => !contributing.includes(`\`test/${name}\``));
+	expect(missing).toEqual([]);
 });
 
 test('the page of the examples names every example, and the README only such', () => {
 	const files = readdirSync(path.join(project, 'examples')).filter((f) => f.endsWith('.json'));
 	const listed = read('examples/README.md');
-	expect(files.filter((file) => !listed.includes(`${file}`))).toEqual([]);
+	expect(files.filter((file) => !listed.includes(file))).toEqual([]);
 	const shown = [...section('README.md', 'Examples').matchAll(/examples\/([\w-]+\.json)/g)];
 	expect(shown.length).toBeGreaterThan(3);
 	expect(shown.map(([, file]) => file!).filter((file) => !files.includes(file))).toEqual([]);

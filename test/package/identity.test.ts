@@ -35,10 +35,7 @@ const texts = new Map(
 		.map((file) => [file, readFileSync(path.join(project, file), 'utf8')]),
 );
 
-/**
- * Where a pattern finds something that is not allowed, as `<file>:<line>: <found>`. What counts is its
- * group, if it has one.
- */
+/** Where a pattern (its group, if it has one) finds something that is not allowed. */
 function others(pattern: RegExp, isAllowed: (found: string) => boolean): string[] {
 	const lines = [...texts].flatMap(([file, text]) =>
 		text.split('\n').map((line, index) => [`${file}:${index + 1}`, line] as const),
@@ -46,8 +43,7 @@ function others(pattern: RegExp, isAllowed: (found: string) => boolean): string[
 	return lines.flatMap(([place, line]) =>
 		[...line.matchAll(pattern)]
 			.map(([whole, ...groups]) => groups.find((group) => group !== undefined) ?? whole)
-			.filter((found) => !isAllowed(found))
-			.map((found) => `${place}: ${found}`),
+			.flatMap((found) => (isAllowed(found) ? [] : `${place}: ${found}`)),
 	);
 }
 
@@ -63,19 +59,23 @@ test('package.json names one repository in each field', () => {
 });
 
 describe('tracked files', () => {
-	it('name no repository but ours and those that are listed', () => {
-		const allowed = [homepage.replace('https://github.com/', ''), 'n8n-io/n8n'];
-		const isAllowed = (found: string) => allowed.includes(found.replace(/\.git$/, ''));
-		expect(others(REPOSITORY, isAllowed)).toEqual([]);
-	});
+	const ours = homepage.replace('https://github.com/', '');
+	const onNpm = /\bnpmjs\.com\/package\/((?:@[\w-]+\/)?[\w.-]*[\w-])/g;
 
-	it('name no mail address but ours and made-up ones', () => {
-		expect(others(MAIL, (found) => found === email || MADE_UP.test(found))).toEqual([]);
-	});
-
-	it('name no package on npm but ours', () => {
-		const onNpm = /\bnpmjs\.com\/package\/((?:@[\w-]+\/)?[\w.-]*[\w-])/g;
-		expect(others(onNpm, (found) => found === manifest.name)).toEqual([]);
+	it.each<[string, RegExp, (found: string) => boolean]>([
+		[
+			'repository',
+			REPOSITORY,
+			(found) => [ours, 'n8n-io/n8n'].includes(found.replace(/\.git$/, '')),
+		],
+		[
+			'mail address, apart from made-up ones,',
+			MAIL,
+			(found) => found === email || MADE_UP.test(found),
+		],
+		['package on npm', onNpm, (found) => found === manifest.name],
+	])('name no %s but ours', (_, pattern, isAllowed) => {
+		expect(others(pattern, isAllowed)).toEqual([]);
 	});
 });
 

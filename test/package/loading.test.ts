@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { loadOutputSchema, PackageDirectoryLoader, SupplyDataContext } from 'n8n-core';
-import type { INodeType, INodeTypeDescription, ISupplyDataFunctions } from 'n8n-workflow';
+import { loadOutputSchema, PackageDirectoryLoader } from 'n8n-core';
+import type { IDataObject, INodeType, INodeTypeDescription } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
 import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
-import { startGateway, type Gateway } from '../../gateway';
-import { prepareNode, runNode, type RunNodeOptions } from '../../scripts/engine/index';
-import { byId, generateImage, getModels } from '../nodes/arrange';
+import { startGateway } from '../../gateway';
+import { runNode, type RunNodeOptions } from '../../scripts/engine/index';
+import { generateImage, getModels } from '../nodes/arrange';
 import { classFiles, install, manifest } from './built';
 
 let installed: Awaited<ReturnType<typeof install>>;
@@ -86,50 +86,31 @@ describe("n8n's own loader, on the installed package", () => {
 
 // As an older n8n has the package: beside n8n-workflow, and without the kit for AI nodes.
 describe('an n8n without @n8n/ai-node-sdk', () => {
-	let gateway: Gateway;
-	beforeAll(async () => {
-		gateway = await startGateway();
-	});
-	afterAll(async () => await gateway.close());
-
-	const built = (name: string, parameters: object): RunNodeOptions => {
+	const builtNode = (name: string) => {
 		const file = path.join(installed.folder, classFiles[name] ?? '');
-		const exported = jest.requireActual<Record<string, new () => INodeType>>(file);
-		return {
-			node: new exported[name]!(),
-			parameters: parameters as RunNodeOptions['parameters'],
-			credentials: { modelAccessApi: { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active } },
-			credentialTypes: [new ModelAccessApi()],
-		};
+		return new (jest.requireActual<Record<string, new () => INodeType>>(file)[name]!)();
 	};
 
 	it('lists models and submits images', async () => {
-		const models = await runNode(built('ModelAccess', getModels()));
+		const gateway = await startGateway();
+		const modelAccessApi = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
+		const run = async (name: string, parameters: IDataObject) =>
+			await runNode({
+				node: builtNode(name),
+				parameters: parameters as RunNodeOptions['parameters'],
+				credentials: { modelAccessApi },
+				credentialTypes: [new ModelAccessApi()],
+			});
+		const models = await run('ModelAccess', getModels());
 		expect(models.items.length).toBeGreaterThan(0);
-		const submission = generateImage({ waitForCompletion: false });
-		const submitted = await runNode(built('ModelAccessImage', submission));
+		const submitted = await run('ModelAccessImage', generateImage({ waitForCompletion: false }));
 		expect(submitted.items[0]?.json).toMatchObject({ status: 'processing' });
+		await gateway.close();
 	});
 
 	it('shows the chat model, which says what it needs as soon as it is used', async () => {
-		const options = built('LmChatModelAccess', { model: byId('aurora-text-1') });
-		const { node, workflow, additionalData, runExecutionData } = prepareNode(options);
-		const executeData = { node, data: {}, source: null };
-		const context = new SupplyDataContext(
-			workflow,
-			node,
-			additionalData,
-			'manual',
-			runExecutionData,
-			0,
-			[],
-			{},
-			'ai_languageModel',
-			executeData,
-			[],
-		);
-		const model = options.node as INodeType;
-		const supplying = model.supplyData?.call(context as ISupplyDataFunctions, 0);
+		const context = { getNode: () => ({ name: 'Model' }), getNodeParameter: () => ({}) };
+		const supplying = builtNode('LmChatModelAccess').supplyData?.call(context as never, 0);
 		await expect(supplying).rejects.toMatchObject({
 			message: 'Model Access Chat Model needs n8n 2.16 or newer',
 			description: expect.stringContaining('Update n8n.') as string,

@@ -1,16 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { SourceMap, type SourceMapPayload } from 'node:module';
+import { SourceMap } from 'node:module';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { classFiles, install, manifest, readBuilt, readSourceMap } from './built';
 
 let built: Record<string, string>;
-let sourceMap: SourceMapPayload;
-beforeAll(async () => {
-	built = await readBuilt();
-	sourceMap = readSourceMap();
-});
+beforeAll(async () => (built = await readBuilt()));
 
 // What may be in the package, and that each class loads: scripts/scan.mjs, on the tarball.
 describe('the built files', () => {
@@ -41,23 +37,29 @@ describe('the built scripts', () => {
 			if (!file.endsWith('.js')) continue;
 			const required = [...text.matchAll(/\b(?:require|import)\(\s*["'`]([^"'`]+)/g)];
 			const names = required.map(([, name = '']) =>
-				name.startsWith('.') ? path.join(path.dirname(file), name) : name,
+				name.replace(/^\.+\//, `${path.dirname(file)}/$&`),
 			);
 			const allowed = file === 'dist/bundle.js' ? provided : ['dist/bundle.js'];
-			expect([file, names.filter((name) => !allowed.includes(name))]).toEqual([file, []]);
+			expect([file, names.filter((name) => !allowed.includes(path.normalize(name)))]).toEqual([
+				file,
+				[],
+			]);
 		}
 	});
 
 	it('get the names in a stack trace back by the source map', () => {
 		const text = built['dist/bundle.js']!;
 		const before = text.slice(0, text.indexOf('Nothing more was sent.')).split('\n');
-		const entry = new SourceMap(sourceMap).findEntry(before.length - 1, before.at(-1)!.length);
+		const entry = new SourceMap(readSourceMap()).findEntry(
+			before.length - 1,
+			before.at(-1)!.length,
+		);
 		expect(entry).toMatchObject({ originalSource: '../nodes/shared/api/errors/errors.ts' });
 		expect(text).not.toContain('sourceMappingURL');
 	});
 
 	it('come with the license of each package that they hold, in full, and no other', () => {
-		const bundled = sourceMap.sources.flatMap(
+		const bundled = readSourceMap().sources.flatMap(
 			(source) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [],
 		);
 		const sections = built['dist/THIRD-PARTY-LICENSES.md']!.split(/^## /m).slice(1);

@@ -1,37 +1,25 @@
 import { formatAdvice } from '../../../nodes/shared/api/errors/advice';
-import {
-	adviseOn,
-	isQuotaExhausted,
-	type Evidence,
-	type FindingKind,
-	type ErrorSource,
-} from '../../../nodes/shared/api/errors/evidence';
 import { describeError } from '../../../nodes/shared/api/errors/describe';
+import { adviseOn, isQuotaExhausted } from '../../../nodes/shared/api/errors/evidence';
+import type { ErrorSource, FindingKind } from '../../../nodes/shared/api/errors/findings';
 import { ALL_OPTION_NAMES } from '../../support/option-names';
 
-const PLACES: ErrorSource[] = ['modelList', 'response', 'imageSubmit', 'taskPoll', 'failedTask'];
+const PLACES = ['modelList', 'response', 'imageSubmit', 'taskPoll', 'failedTask'];
 
-/** An error as the gateway says it: status, code, type, message. */
-type Said = [status: number | undefined, code: string, type: string, message: string];
+/** An error by its place, status, code and type (`-` for none), and the message behind them. */
+function evidence(said: string) {
+	const [source, status, ...rest] = said.split(' ');
+	const [code, type, ...words] = rest.map((word) => (word === '-' ? undefined : word));
+	const given = { status: Number(status) || undefined, code, type, message: words.join(' ') };
+	return { source: source as ErrorSource, ...given };
+}
 
-const evidence = ([status, code, type, message]: Said, place: ErrorSource): Evidence => ({
-	status,
-	source: place,
-	...(code && { code }),
-	...(type && { type }),
-	...(message && { message }),
-});
-
-const advice = (said: Said, place: ErrorSource) =>
-	formatAdvice(adviseOn(evidence(said, place)).advice, ALL_OPTION_NAMES);
+const advice = (said: string) => formatAdvice(adviseOn(evidence(said)).advice, ALL_OPTION_NAMES);
 
 /** What a provider refuses is in refused-key.test.ts. */
-type OwnKind = Exclude<FindingKind, 'providerKey'>;
+type OwnKind = Exclude<FindingKind, 'providerKey'> | 'nothing';
 
-/**
- * Each as a gateway said it, word for word where it was recorded: what is found, the place, status,
- * code and type (`-` for none), and the message behind them.
- */
+/** What is found in errors, word for word where they were recorded. A code is before words. */
 const CASES = `
 	keyExpired response 403 API_KEY_EXPIRED - API key 已过期
 	keyExpired modelList 401 - - The token has expired
@@ -93,15 +81,10 @@ const CASES = `
 	continuation response 400 - - Unsupported parameter: previous_response_id
 	path response 404 - invalid_request_error Invalid URL (POST /v1/v1/responses)
 	path modelList 404 - - Not Found
+	keyExpired response 403 API_KEY_EXPIRED - insufficient balance
+	nothing imageSubmit 400 invalid_value - bad size
+	nothing modelList 400 - - content policy
 `;
-
-const given = (word = '-') => (word === '-' ? '' : word);
-
-function caseOf(line: string): [OwnKind, ErrorSource, ...Said] {
-	const [kind, place, status, code, type, ...words] = line.trim().split(' ');
-	const said = [given(code), given(type), words.join(' ')] as const;
-	return [kind as OwnKind, place as ErrorSource, Number(status) || undefined, ...said];
-}
 
 /** What each kind says to do, and what the evidence rules out. */
 const SAYS: Record<OwnKind, [says: RegExp, never: RegExp]> = {
@@ -122,40 +105,41 @@ const SAYS: Record<OwnKind, [says: RegExp, never: RegExp]> = {
 	noAccount: [/No account.*Try again later/, /quota|small request/],
 	continuation: [/Previous Response ID option/, /a field is missing/],
 	path: [/Base URL.*\/v1/, /model|asynchronous/],
+	nothing: [/^Fix the request/, /prompt/],
 };
 
-const ALL = CASES.trim().split('\n').map(caseOf);
-test.each(ALL)('the advice on %s, at %s, names that: HTTP %s, %j, %j, %j', (...row) => {
-	const [kind, place, ...said] = row;
-	expect(adviseOn(evidence(said, place)).kind).toBe(kind);
+const ALL = CASES.trim().split(/\n\s*/);
+test.each(ALL)('the advice on %s names that', (line) => {
+	const [kind, said] = line.split(/ (.*)/) as [OwnKind, string];
+	expect(adviseOn(evidence(said)).kind).toBe(kind === 'nothing' ? undefined : kind);
 	const [says, never] = SAYS[kind];
-	expect(advice(said, place)).toMatch(says);
-	expect(advice(said, place)).not.toMatch(never);
+	expect(advice(said)).toMatch(says);
+	expect(advice(said)).not.toMatch(never);
 });
 
 test('the address that the gateway saw is named, an option only if the reader has it', () => {
-	const told = (...said: Said) => formatAdvice(adviseOn(evidence(said, 'response')).advice);
-	expect(told(403, 'ACCESS_DENIED', '', 'Your IP is 203.0.113.7')).toBe(
+	const told = (said: string) => formatAdvice(adviseOn(evidence(`response ${said}`)).advice);
+	expect(told('403 ACCESS_DENIED - Your IP is 203.0.113.7')).toBe(
 		'The API key may not be used from the address 203.0.113.7. Allow it for the key in the gateway’s console.',
 	);
-	expect(told(403, 'ACCESS_DENIED', '', 'no')).toContain('address of this n8n');
-	expect(told(400, 'continuation_state_unavailable', '', '')).toBe(
+	expect(told('403 ACCESS_DENIED - no')).toContain('address of this n8n');
+	expect(told('400 continuation_state_unavailable')).toBe(
 		'Send the whole conversation instead of the ID of an earlier response.',
 	);
 });
 
-test.each<[Said, quota: boolean]>([
-	[[429, 'rate_limit_exceeded', 'rate_limit_error', 'quota exceeded for requests'], false],
-	[[429, '', 'rate_limit_error', 'group requests-per-minute limit exceeded'], false],
-	[[429, '', '', 'Too many requests, please slow down'], false],
-	[[429, 'requests_per_minute_quota_exceeded', '', 'x'], false],
-	[[429, '', '', 'You exceeded your quota. Requests per minute. Please retry in 9 s'], false],
-	[[503, 'billing_error', '', 'Billing service temporarily unavailable'], false],
-	[[429, 'insufficient_quota', 'rate_limit_error', ''], true],
-	[[429, 'insufficientQuota', '', ''], true],
-	[[429, 'billing_error', '', ''], true],
-])('a limit that passes by itself is no used-up quota: %j', (said, quota) => {
-	expect(isQuotaExhausted(evidence(said, 'response'))).toBe(quota);
+test.each([
+	[false, '429 rate_limit_exceeded rate_limit_error quota exceeded for requests'],
+	[false, '429 - rate_limit_error group requests-per-minute limit exceeded'],
+	[false, '429 - - Too many requests, please slow down'],
+	[false, '429 requests_per_minute_quota_exceeded - x'],
+	[false, '429 - - You exceeded your quota. Requests per minute. Please retry in 9 s'],
+	[false, '503 billing_error - Billing service temporarily unavailable'],
+	[true, '429 insufficient_quota rate_limit_error'],
+	[true, '429 insufficientQuota'],
+	[true, '429 billing_error'],
+])('a limit that passes by itself is no used-up quota (%p): %s', (quota, said) => {
+	expect(isQuotaExhausted(evidence(`response ${said}`))).toBe(quota);
 });
 
 test.each<['text' | 'html', RegExp]>([
@@ -165,43 +149,32 @@ test.each<['text' | 'html', RegExp]>([
 	],
 	['html', /^The Base URL may be wrong((?!model|asynchronous).)*$/],
 ])('a 404 that is %s instead of JSON is a wrong Base URL', (body, says) => {
-	for (const source of PLACES.slice(0, 4)) {
-		const found = adviseOn({ status: 404, message: '404 page not found', source, body });
+	for (const place of PLACES.slice(0, 4)) {
+		const found = adviseOn({ ...evidence(`${place} 404 - - 404 page not found`), body });
 		expect(found.title).toBe('The gateway does not know this address');
 		expect(formatAdvice(found.advice)).toMatch(says);
 	}
 });
 
-test.each<[number, ErrorSource, says: RegExp, never: RegExp]>([
-	[401, 'response', /copy the key again.*used-up key.*permission.*address/, /images/],
-	[403, 'imageSubmit', /lacks this permission.*images.*balance.*address/, /asynchronous/],
-	[403, 'response', /lacks this permission.*balance.*address/, /images/],
-	[404, 'modelList', /Base URL/, /model|asynchronous/],
-	[404, 'response', /Base URL.*model/, /asynchronous/],
-	[404, 'imageSubmit', /Base URL.*model.*asynchronous/, /expired/],
-	[404, 'failedTask', /model/, /Base URL|asynchronous/],
-])('a %i without a known code names what can be wrong at its place: %s', (...row) => {
-	const [status, place, says, never] = row;
+test.each([
+	['response 401', /copy the key again.*used-up key.*permission.*address/, /images/],
+	['imageSubmit 403', /lacks this permission.*images.*balance.*address/, /asynchronous/],
+	['response 403', /lacks this permission.*balance.*address/, /images/],
+	['modelList 404', /Base URL/, /model|asynchronous/],
+	['response 404', /Base URL.*model/, /asynchronous/],
+	['imageSubmit 404', /Base URL.*model.*asynchronous/, /expired/],
+	['failedTask 404', /model/, /Base URL|asynchronous/],
+])('without a known code, what can be wrong at its place is named: %s', (place, says, never) => {
 	for (const said of ['', 'Forbidden', '拒绝', 'because']) {
-		expect(advice([status, '', '', said], place)).toMatch(says);
-		expect(advice([status, 'some_code', 'SOME', said], place)).not.toMatch(never);
+		expect(advice(`${place} - - ${said}`)).toMatch(says);
+		expect(advice(`${place} some_code SOME ${said}`)).not.toMatch(never);
 	}
 });
 
-test.each<[Said, ErrorSource, FindingKind | undefined]>([
-	[[400, 'invalid_value', '', 'bad size'], 'imageSubmit', undefined],
-	[[400, '', '', 'content policy'], 'modelList', undefined],
-	[[403, 'API_KEY_EXPIRED', '', 'insufficient balance'], 'response', 'keyExpired'],
-])('a code is before words, and words of another place say nothing: %j at %s', (...row) => {
-	const [said, place, kind] = row;
-	expect(adviseOn(evidence(said, place)).kind).toBe(kind);
-});
-
-test.each(['', 'because', '\u0000', '已过期'])('every status has an advice: %j', (message) => {
-	for (const place of PLACES) {
-		for (const status of [301, 400, 401, 403, 404, 408, 418, 429, 500, 502, 503, 504, 520, 529])
-			expect(advice([status, '', '', message], place)).toMatch(/\.$/);
-	}
+test.each(PLACES)('every status has an advice: %s', (place) => {
+	for (const status of [301, 400, 401, 403, 404, 408, 418, 429, 500, 502, 503, 504, 520, 529])
+		for (const said of ['', 'because', '\u0000', '已过期'])
+			expect(advice(`${place} ${status} - - ${said}`)).toMatch(/\.$/);
 });
 
 const LONG = 'c'.repeat(500);

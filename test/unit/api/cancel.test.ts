@@ -2,7 +2,7 @@ import type { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
 import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
 import type { RequestKind } from '../../../nodes/shared/api/http/retry';
 import { aborted, arrange, expectError, fail, failureOf, fault, reply } from './arrange';
-import { sending, START, type Arrangement, type Exchange } from './arrange';
+import { sending, START, type Exchange } from './arrange';
 
 const NOTHING_MORE = 'Nothing more was sent. An accepted task goes on at the gateway.';
 const CANCELED = 'The execution was canceled';
@@ -18,12 +18,11 @@ function expectCancel(error: ModelAccessError, message: string, doubt = /^$/) {
 	expect(maybeExecuted).toBe(message === AFTER_SENDING ? true : undefined);
 }
 
-/** A client that is canceled while its first request is under way. */
-async function cancelDuring(exchange: Exchange, kind: RequestKind) {
+/** A request of a client that is canceled while it is under way. */
+function cancelDuring(exchange: Exchange, kind: RequestKind) {
 	const { client, sent, transport, cancel, drive } = arrange([exchange]);
 	transport.during = cancel;
-	const work = drive(sending(kind)(client));
-	return { sent, work };
+	return { sent, work: drive(sending(kind)(client)) };
 }
 
 test('before sending: nothing is sent', async () => {
@@ -33,13 +32,12 @@ test('before sending: nothing is sent', async () => {
 	expect(sent).toHaveLength(0);
 });
 
-test.each<[string, number, RequestKind, message: string, doubt?: RegExp]>([
-	['a refusal', 503, 'response', CANCELED],
-	['an answer that leaves in doubt what was done', 500, 'response', AFTER_SENDING, CHARGED],
-])('during the wait after %s: it ends there, and nothing more is sent', async (...row) => {
-	const [, status, kind, message, doubt] = row;
+test.each<[string, number, message: string, doubt: RegExp]>([
+	['a refusal', 503, CANCELED, /^$/],
+	['an answer that leaves in doubt what was done', 500, AFTER_SENDING, CHARGED],
+])('during the wait after %s: nothing more is sent', async (_, status, message, doubt) => {
 	const { client, sent, time, cancel } = arrange([reply(status, '', { 'retry-after': '60' })]);
-	const failing = failureOf(sending(kind)(client));
+	const failing = failureOf(sending('response')(client));
 	await time.advance(10_000);
 	cancel();
 	expectCancel(await failing, message, doubt);
@@ -56,23 +54,21 @@ test.each<[string, Exchange, RequestKind, message: string, doubt?: RegExp]>([
 	['image, lost', fault('lost'), 'image', AFTER_SENDING, /^An image task may exist and be charged/],
 ])('while a request is under way (%s then): it is not sent again', async (...row) => {
 	const [, then, kind, message, doubt] = row;
-	const { sent, work } = await cancelDuring(then, kind);
+	const { sent, work } = cancelDuring(then, kind);
 	expectCancel(await failureOf(work), message, doubt);
 	expect(sent).toHaveLength(1);
 });
 
 test('an answer that arrives all the same is not thrown away', async () => {
-	const { work } = await cancelDuring(reply(202, { task_id: 't' }), 'image');
+	const { work } = cancelDuring(reply(202, { task_id: 't' }), 'image');
 	await expect(work).resolves.toMatchObject({ json: { task_id: 't' } });
 });
 
-test.each<[string, Exchange, Arrangement]>([
+test.each<[string, Exchange, Parameters<typeof arrange>[1]]>([
 	['of what is under way alone, as of a stream', fault('lost'), { cancel: AbortSignal.abort() }],
-	['that a transport reports', aborted(), {}],
 	['that a transport reports without any signal', aborted(), { signal: undefined }],
 ])('a cancel %s ends the request too', async (_, exchange, more) => {
-	const { error } = await fail([exchange], sending('read'), more);
-	expectError(error, 'CanceledError', /./);
+	expectError((await fail([exchange], sending('read'), more)).error, 'CanceledError', /./);
 });
 
 test('a wait that fails by itself is no cancel', async () => {

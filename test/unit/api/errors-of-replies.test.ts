@@ -1,16 +1,10 @@
 import type { ErrorSource } from '../../../nodes/shared/api/errors/evidence';
-import {
-	failureFromFault,
-	failureFromReply,
-	getErrorSource,
-} from '../../../nodes/shared/api/errors/from-reply';
+import { failureFromReply, getErrorSource } from '../../../nodes/shared/api/errors/from-reply';
 import type { Outcome, RequestKind } from '../../../nodes/shared/api/http/retry';
-import type { FaultKind } from '../../../nodes/shared/api/http/transport';
-import { VirtualTime } from '../../../scripts/engine/virtual-time';
-import { fault, quotedError, reply, START } from './arrange';
+import { arrange, reply } from './arrange';
 
 const failure = (answer: ReturnType<typeof reply>, source: ErrorSource = 'response') =>
-	failureFromReply({ redact: (text) => text, time: new VirtualTime(START) }, answer, source);
+	failureFromReply(arrange().client, answer, source);
 
 test.each<[RequestKind, string, ErrorSource]>([
 	['response', '/responses', 'response'],
@@ -53,43 +47,4 @@ test.each<[string, ReturnType<typeof reply>, string | undefined]>([
 	['JSON that quotes HTML', reply(404, { error: { message: '<html>' } }), undefined],
 ])('404 with %s', (_name, answer, finding) => {
 	expect(failure(answer).details.finding).toBe(finding);
-});
-
-test('text that quotes HTML is shown as text', () => {
-	const failed = failure(reply(502, 'upstream said <html>'));
-	const { message } = failed.toError({ advice: '', retryable: false });
-	expect(message).toContain('upstream said <html>');
-});
-
-test('a 401 of a provider is no error of the key', () => {
-	const passedOn = quotedError({ message: 'Bad key', code: 'invalid_api_key' }, '401');
-	const own = { error: { message: 'Bad key', code: 'invalid_api_key' } };
-	const found = [passedOn, own].map((body) => failure(reply(401, body)).details.finding);
-	expect(found).toEqual(['providerKey', 'keyInvalid']);
-});
-
-const ASK =
-	'Give the request ID to the gateway’s operator, or look it up in the gateway’s console.';
-
-test.each<[FaultKind, title: RegExp, advice: RegExp]>([
-	['unreached', /cannot be reached/, /Check the Base URL .* running/],
-	['timeout', /did not answer in time/, /may be overloaded\. Raise the Max Wait option/],
-	['lost', /was lost before its answer/, /Check the network and the proxies/],
-	['certificate', /TLS certificate is not accepted/, /needs a valid certificate/],
-	['clientCertificate', /asks for a client certificate/, /address that needs none/],
-	['handshake', /refuses the TLS handshake/, /another TLS version/],
-	['tls', /does not speak TLS/, /https or http, and the port/],
-	['blocked', /SSRF protection blocked/, /administrator to allow the host/],
-])('a request without a reply, %s, says what to do', (kind, title, advice) => {
-	const options = { optionNames: new Set(['Max Wait']), sentId: 'r1' };
-	const failed = failureFromFault(fault(kind), 'Max Wait', options);
-	const { message } = failed.toError({ advice: '', retryable: false });
-	expect([message, failed.advice]).toEqual([
-		expect.stringMatching(title),
-		expect.stringMatching(advice),
-	]);
-	const mayBeDone = kind === 'timeout' || kind === 'lost';
-	expect(failed.advice.endsWith(ASK)).toBe(mayBeDone);
-	expect(failed.details).toEqual(mayBeDone ? { requestId: 'r1' } : {});
-	expect(failureFromFault(fault(kind), 'Max Wait').advice).not.toContain(ASK);
 });

@@ -1,5 +1,4 @@
-import { PNG } from 'pngjs';
-import { IMAGE_TYPE_BYTES, imageType } from '../../../nodes/shared/api/images/image-type';
+import { imageType } from '../../../nodes/shared/api/images/image-type';
 
 /** Bytes of a text in which each character stands for one byte, with something behind them. */
 const file = (start: string) => Buffer.from(start.padEnd(64, '\x01'), 'latin1');
@@ -18,11 +17,6 @@ test.each([
 	['image/svg+xml', 'svg', ['<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "-//W3C//DTD"']],
 ])('an image is known by its first bytes: %s (%s): %j', (mimeType, extension, starts) => {
 	for (const start of starts) expect(imageType(file(start))).toEqual({ mimeType, extension });
-});
-
-test('an image is known by its first bytes: a real PNG', () => {
-	const png = PNG.sync.write(new PNG({ width: 3, height: 2 })).subarray(0, IMAGE_TYPE_BYTES);
-	expect(imageType(png)).toEqual({ mimeType: 'image/png', extension: 'png' });
 });
 
 test.each([

@@ -36,17 +36,23 @@ function queueOf(most: number, chance = 1) {
 }
 
 describe('The rate-limit queue', () => {
-	test('lets in as many as it has places, the lowest index first', async () => {
+	test('lets in as many as it has places, the lowest index first, also after a pause', async () => {
 		const { queue, asks, time } = queueOf(2);
 		const slots = [3, 1, 0, 2].map((index) => queue.slot(index));
 		const seen = slots.map((slot) => asks(slot));
+		const [first, second, third] = slots as [Slot, Slot, Slot];
 		await time.advance(0);
 		// Those that asked first are inside already; of the others the lowest comes first.
 		expect(seen.map(({ inside }) => inside)).toEqual([true, true, undefined, undefined]);
-		slots[1]!.release();
+		second.release();
 		await time.advance(0);
 		expect(seen.map(({ inside }) => inside)).toEqual([true, true, true, undefined]);
 		expect(queue.summary).toBeUndefined();
+		first.onRateLimited();
+		const again = [asks(first), asks(queue.slot(1))];
+		third.release();
+		await time.advance(2000);
+		expect([...again, seen[3]!].map(({ inside }) => inside)).toEqual([undefined, true, undefined]);
 	});
 
 	test('takes a place away for each refusal but the last, and gives one back for each success', async () => {
@@ -88,20 +94,6 @@ describe('The rate-limit queue', () => {
 		const seen = asks(slot);
 		await time.advance(seconds[0]! * 1000);
 		expect(seen.inside).toBe(true);
-	});
-
-	test('lets the lowest index in first after a pause, whoever was refused or is new', async () => {
-		const { queue, asks, time } = queueOf(1);
-		const [low, middle, high] = [0, 1, 2].map((index) => queue.slot(index)) as [Slot, Slot, Slot];
-		asks(middle);
-		await time.advance(0);
-		middle.onRateLimited();
-		const seen = [asks(high), asks(middle), asks(low)];
-		await time.advance(2000);
-		expect(seen.map(({ inside }) => inside)).toEqual([undefined, undefined, true]);
-		low.release();
-		await time.advance(0);
-		expect(seen.map(({ inside }) => inside)).toEqual([undefined, true, true]);
 	});
 
 	const twice = (slot: Slot) => (slot.onRateLimited(3000), slot.onRateLimited());
@@ -220,54 +212,51 @@ describe('The rate-limit queue', () => {
 	});
 
 	test('leads every request to its end, and has one place at least, at most as many as allowed', async () => {
-		const fate = fc.constantFrom('done', 'refused', 'asked', 'unavailable', 'leaves', 'canceled');
-		const fates = fc.array(fc.array(fate, { maxLength: 4 }), { maxLength: 10 });
-		const limits = fc.record({ most: fc.integer({ min: 1, max: 4 }), late: fc.boolean() });
-		await fc.assert(
-			fc.asyncProperty(fates, limits, async (all, { most, late }) => {
-				const { time, queue } = queueOf(most);
-				let inside = 0;
-				let highest = 0;
-				const follow = async (fates: string[], index: number) => {
-					const slot = queue.slot(index);
-					const cancel = new AbortController();
-					const { signal } = cancel;
-					const deadline = late && index % 2 === 1 ? START + 20_000 : Infinity;
-					try {
-						for (const what of [...fates, 'done']) {
-							if (what === 'canceled') void time.sleep(1000).then(() => cancel.abort());
-							const entered = await slot.acquire({ deadline, signal }).catch(() => 'canceled');
-							if (entered !== true) return entered;
-							highest = Math.max(highest, ++inside);
-							await time.sleep(3000);
-							inside--;
-							if (what === 'refused') slot.onRateLimited();
-							if (what === 'asked') slot.onRateLimited(7000);
-							if (what === 'unavailable') slot.onUnavailable(15_000);
-							if (what === 'done') slot.onSucceeded();
-							if (what === 'leaves') return 'left';
-							if (what === 'canceled' || what === 'done') slot.release();
-						}
-						return 'done';
-					} finally {
-						slot.release();
-					}
-				};
-				const ends = await time.drive(Promise.all(all.map(follow)));
-				expect(ends.filter((end, index) => end === false && index % 2 === 0)).toEqual([]);
-				expect(highest).toBeLessThanOrEqual(most);
-				expect(queue.summary?.fewest ?? most).toBeGreaterThanOrEqual(1);
-				// Whatever happened, the queue still has a place.
-				const last = queue.slot(99);
-				expect(await time.drive(last.acquire({ deadline: Infinity }))).toBe(true);
-			}),
-			{ numRuns: 60 },
+		const succeed = (slot: Slot) => (slot.onSucceeded(), slot.release());
+		const acts = fc.constantFrom(
+			succeed,
+			(slot: Slot) => slot.release(),
+			(slot: Slot) => slot.onRateLimited(),
+			(slot: Slot) => slot.onRateLimited(7000),
+			(slot: Slot) => slot.onUnavailable(15_000),
 		);
+		const pasts = fc.array(fc.array(acts, { maxLength: 4 }), { maxLength: 10 });
+		const limits = fc.record({ most: fc.integer({ min: 1, max: 4 }), late: fc.boolean() });
+		const property = fc.asyncProperty(pasts, limits, async (all, { most, late }) => {
+			const { time, queue } = queueOf(most);
+			let [inside, highest] = [0, 0];
+			const follow = async (past: (typeof all)[number], index: number) => {
+				const slot = queue.slot(index);
+				const cancel = new AbortController();
+				if (index % 3 === 2) void time.sleep(8000).then(() => cancel.abort());
+				const deadline = late && index % 3 === 1 ? START + 20_000 : Infinity;
+				for (const act of [...past, succeed]) {
+					const entered = await slot
+						.acquire({ deadline, signal: cancel.signal })
+						.catch(() => false);
+					if (!entered) return false;
+					highest = Math.max(highest, ++inside);
+					await time.sleep(3000);
+					inside--;
+					act(slot);
+				}
+				return true;
+			};
+			const ends = await time.drive(Promise.all(all.map(follow)));
+			expect(ends.filter((end, index) => !end && index % 3 === 0)).toEqual([]);
+			expect(highest).toBeLessThanOrEqual(most);
+			expect(queue.summary?.fewest ?? most).toBeGreaterThanOrEqual(1);
+			// Whatever happened, the queue still has a place.
+			expect(await time.drive(queue.slot(99).acquire({ deadline: Infinity }))).toBe(true);
+		});
+		await fc.assert(property, { numRuns: 60 });
 	});
 });
 
 describe('Responses behind a full gateway', () => {
 	const ask = sending('response');
+	const limited = (after: string) => reply(429, '', { 'retry-after': after });
+	const DONE = reply(200, {});
 
 	/** Items of a run that sends so many side by side at most. */
 	function items(most: number, script: Exchange[]) {
@@ -278,11 +267,8 @@ describe('Responses behind a full gateway', () => {
 		return { ...arranged, item };
 	}
 
-	const BUSY = reply(429, '', { 'retry-after': '5' });
-	const DONE = reply(200, {});
-
 	test('wait for the time that the gateway named for one of them, a read for none', async () => {
-		const { item, sent, time } = items(2, [BUSY, DONE, DONE, DONE]);
+		const { item, sent, time } = items(2, [limited('5'), DONE, DONE, DONE]);
 		const refused = ask(item());
 		await time.advance(1000);
 		await time.drive(Promise.all([refused, ask(item()), sending('read')(item())]));
@@ -290,10 +276,11 @@ describe('Responses behind a full gateway', () => {
 	});
 
 	test('wait no longer than their own deadline, and the error says why', async () => {
-		const { item, sent, time } = items(2, [reply(429, '', { 'retry-after': '60' })]);
-		const refused = failureOf(ask(item({ deadline: START + 20_000 })));
+		const { item, sent, time } = items(2, [limited('60')]);
+		const inTime = { deadline: START + 20_000 };
+		const refused = failureOf(ask(item(inTime)));
 		await time.advance(1);
-		const behind = failureOf(ask(item({ deadline: START + 20_000 })));
+		const behind = failureOf(ask(item(inTime)));
 		await time.advance(30_000);
 		const SLOW_DOWN = 'The gateway’s rate limit is reached (HTTP 429)';
 		const details = { httpStatus: 429, retryable: true, outOfTime: true };
@@ -306,7 +293,7 @@ describe('Responses behind a full gateway', () => {
 	});
 
 	test('are not sent after a cancel', async () => {
-		const { item, sent, cancel, time } = items(1, [BUSY]);
+		const { item, sent, cancel, time } = items(1, [limited('5')]);
 		const refused = failureOf(ask(item()));
 		await time.advance(1000);
 		cancel();

@@ -42,6 +42,7 @@ describe('an error’s body', () => {
 		['a code of 0', { error: { code: 0, message: 'm' } }, ': m', { code: '0' }],
 		['a type alone', { error: { type: 'T' } }, ': {"error":{"type":"T"}}', { type: 'T' }],
 		['text', 'upstream connect error', ': upstream connect error', {}],
+		['text that quotes HTML', 'upstream said <html>', ': upstream said <html>', {}],
 		['HTML far behind white space', `${' '.repeat(1000)}<html>`, ': <html>', {}],
 		['broken JSON', '{"error":{"mess', ': {"error":{"mess', {}],
 		['white space', ' \r\n ', '', {}],

@@ -10,19 +10,17 @@ const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.al
 /** n8n's helpers over files: those in memory have `data`, those in its storage an ID. */
 function contextWith(files: Record<string, IBinaryData>, stored: Record<string, Buffer> = {}) {
 	const chunkSizes: Array<number | undefined> = [];
+	const assertBinaryData = (_item: number, name: string) => {
+		if (!files[name]) throw new Error('n8n knows no such field');
+		return files[name];
+	};
 	const helpers = {
-		assertBinaryData(_item: number, reference: string | IBinaryData) {
-			const file = typeof reference === 'string' ? files[reference] : reference;
-			if (!file) throw new Error('n8n knows no such field');
-			return file;
-		},
-		async getBinaryDataBuffer(_item: number, reference: string | IBinaryData) {
-			const file = typeof reference === 'string' ? files[reference] : reference;
-			return Buffer.from(file?.data ?? '', 'base64');
-		},
-		async getBinaryStream(id: string, chunkSize?: number) {
+		assertBinaryData,
+		getBinaryDataBuffer: async (item: number, name: string) =>
+			await Promise.resolve(Buffer.from(assertBinaryData(item, name).data, 'base64')),
+		getBinaryStream: async (id: string, chunkSize?: number) => {
 			chunkSizes.push(chunkSize);
-			return Readable.from([...inChunks(stored[id]!, 100)]);
+			return await Promise.resolve(Readable.from([...inChunks(stored[id]!, 100)]));
 		},
 	};
 	const getInputData = () => [{ json: {}, binary: files }];
@@ -32,6 +30,10 @@ function contextWith(files: Record<string, IBinaryData>, stored: Record<string, 
 const inMemory = (bytes: Buffer, given: Partial<IBinaryData> = {}): IBinaryData => {
 	return { data: bytes.toString('base64'), mimeType: 'image/png', ...given };
 };
+
+/** Reads the field `data`, which holds these bytes. */
+const read = async (bytes: Buffer, given: Partial<IBinaryData> = {}, name = 'data') =>
+	await readInputFile(contextWith({ data: inMemory(bytes, given) }).context, 0, name, FIELD);
 
 const bytesOf = async (blob: Blob) => Buffer.from(await blob.arrayBuffer());
 
@@ -63,8 +65,7 @@ describe('The files that a parameter names', () => {
 
 describe('A file of an item', () => {
 	test('in memory is read whole, its type by its bytes', async () => {
-		const data = inMemory(PNG, { fileName: 'a.txt', mimeType: 'text/plain' });
-		const file = await readInputFile(contextWith({ data }).context, 0, 'data', FIELD);
+		const file = await read(PNG, { fileName: 'a.txt', mimeType: 'text/plain' });
 		expect(file).toMatchObject({ name: 'a.png', mimeType: 'image/png' });
 		expect(file.bytes.type).toBe('image/png');
 		expect(await bytesOf(file.bytes)).toEqual(PNG);
@@ -92,32 +93,26 @@ describe('A file of an item', () => {
 		['a general one', UNKNOWN, '??', 'file.bin', 'application/octet-stream'],
 		['that of its bytes, which are no image', TEXT, '%PDF-1.7', 'file.pdf', 'application/pdf'],
 	])('has a name: %s', async (_name, given, bytes, name, mimeType) => {
-		const { context } = contextWith({ data: inMemory(Buffer.from(bytes), given) });
-		expect(await readInputFile(context, 0, 'data', FIELD)).toMatchObject({ name, mimeType });
+		expect(await read(Buffer.from(bytes), given)).toMatchObject({ name, mimeType });
 	});
 
 	test('is told from another one without its bytes being kept', async () => {
-		const { context } = contextWith({
-			a: inMemory(PNG),
-			same: inMemory(PNG, { fileName: 'b.png' }),
-			other: inMemory(Buffer.concat([PNG, PNG])),
-		});
-		const [a, same, other] = await Promise.all(
-			['a', 'same', 'other'].map(async (name) => await readInputFile(context, 0, name, FIELD)),
-		);
-		expect(same?.identity).toBe(a?.identity);
-		expect(other?.identity).not.toBe(a?.identity);
-		expect(a?.identity.length).toBeLessThan(100);
+		const [one, same, other] = [
+			await read(PNG),
+			await read(PNG, { fileName: 'b.png' }),
+			await read(Buffer.concat([PNG, PNG])),
+		];
+		expect(same.identity).toBe(one.identity);
+		expect(other.identity).not.toBe(one.identity);
+		expect(one.identity.length).toBeLessThan(100);
 	});
 
-	test.each<[string, string | IBinaryData, string]>([
+	test.each([
 		['that is not there', 'photo', `${FIELD} "photo" is not a binary field of the item`],
-		['that is empty', 'none', `${FIELD} "none" is empty`],
-	])('%s is refused by name', async (_name, reference, message) => {
-		const { context } = contextWith({ none: inMemory(Buffer.alloc(0)) });
-		await expect(readInputFile(context, 0, reference, FIELD)).rejects.toMatchObject({
-			message,
-			details: { retryable: false, advice: expect.stringMatching(/\.$/) as string },
-		});
+		['that is empty', 'data', `${FIELD} "data" is empty`],
+	])('%s is refused by name', async (_, name, message) => {
+		const advice = expect.stringMatching(/\.$/) as string;
+		const refusal = { message, details: { retryable: false, advice } };
+		await expect(read(Buffer.alloc(0), {}, name)).rejects.toMatchObject(refusal);
 	});
 });

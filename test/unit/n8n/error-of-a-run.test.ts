@@ -1,24 +1,19 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
-import {
-	ApiError,
-	CanceledError,
-	ValidationError,
-	type ErrorDetails,
-} from '../../../nodes/shared/api/errors/errors';
+import { ApiError, CanceledError, ValidationError } from '../../../nodes/shared/api/errors/errors';
 import { errorDetails, nodeError, onOneLine } from '../../../nodes/shared/n8n/errors';
 
-const node = { name: 'Image', type: 'x', typeVersion: 1, position: [0, 0], parameters: {} };
+const node = { name: 'Image' } as INode;
 const told = (...[error, item, remains]: [unknown, number?, Parameters<typeof nodeError>[3]?]) =>
-	nodeError(node as unknown as INode, error, item, remains);
+	nodeError(node, error, item, remains);
 
-const apiError = (details: Partial<ErrorDetails> = {}) =>
+const IDS = { requestId: 'r', clientRequestId: 'c', taskId: 't' };
+const apiError = (details = {}) =>
 	new ApiError('Refused', { advice: 'Wait.', retryable: true, ...details });
 
 test('error_details have what is known of an error, and nothing of what is not', () => {
 	expect(errorDetails(apiError())).toStrictEqual({ retryable: true, advice: 'Wait.' });
-	const ids = { requestId: 'r', clientRequestId: 'c', taskId: 't' };
 	const partial = { partialText: '', partialOutput: [{ type: 'x' }], imageUrls: ['u'] };
-	const known = { httpStatus: 400, type: 'T', code: 'C', ...ids, ...partial };
+	const known = { httpStatus: 400, type: 'T', code: 'C', ...IDS, ...partial };
 	const { partial_text, ...shown } = errorDetails(apiError(known));
 	expect(shown).toStrictEqual({
 		...{ http_status: 400, type: 'T', code: 'C', request_id: 'r', client_request_id: 'c' },
@@ -30,8 +25,7 @@ test('error_details have what is known of an error, and nothing of what is not',
 
 describe('The error of a node', () => {
 	test('names what to do and the IDs, its status where n8n looks for it, and no other message', () => {
-		const ids = { requestId: 'r', clientRequestId: 'c', taskId: 't' };
-		const error = told(apiError({ httpStatus: 429, ...ids }), 3) as NodeApiError;
+		const error = told(apiError({ httpStatus: 429, ...IDS }), 3) as NodeApiError;
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect([error.message, error.httpCode, error.messages]).toEqual(['Refused', '429', []]);
 		expect(error.description).toBe('Wait. Task ID: t. Request ID: r. Client request ID: c.');
@@ -53,7 +47,7 @@ describe('The error of a node', () => {
 	});
 
 	test('stays what it is if it is one of n8n’s, with the item that it names', () => {
-		const own = new NodeOperationError(node as unknown as INode, 'Bad', { itemIndex: 5 });
+		const own = new NodeOperationError(node, 'Bad', { itemIndex: 5 });
 		own.description = 'x'.repeat(100_000);
 		const error = told(own, 2);
 		expect(error).toBe(own);
@@ -96,7 +90,7 @@ describe('The error of a node', () => {
 		]);
 	});
 
-	test('tells one task, and one answer, as one', () => {
+	test('tells one task, and one answer, as one; without anything else it is the error alone', () => {
 		const { message, description } = of(TASKS.slice(1), [], 1);
 		expect(message).toBe('Refused – 1 image task of another item was accepted');
 		expect(description).toContain('1 answer of another item was received. It is lost unless');
@@ -104,9 +98,6 @@ describe('The error of a node', () => {
 		expect(description).not.toContain(DOUBT);
 		expect(of([], DOUBTS).message).toBe('Refused');
 		expect(of([], DOUBTS).description).not.toContain(BILL);
-	});
-
-	test('of a run without anything else is the error alone', () => {
 		expect(of([])).toMatchObject({ message: 'Refused', description: 'Wait.' });
 	});
 });

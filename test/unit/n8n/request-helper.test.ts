@@ -27,12 +27,7 @@ const lost = async () => await Promise.reject(coded('ECONNRESET'));
 const chunks = (...pieces: number[][]) =>
 	reply(Readable.from(pieces.map((one) => Buffer.from(one))));
 
-/** What work fails with; a time-out here is one of a millisecond. */
-const failureOf = async (work: Promise<unknown>) =>
-	await work.then(
-		() => undefined,
-		(error: unknown) => error,
-	);
+const failureOf = async (work: Promise<unknown>) => await work.catch((error: unknown) => error);
 
 test('a request goes through n8n’s helper once, with the key and without redirects', async () => {
 	const { transport, asked, isEnded } = over(() => reply('text'));
@@ -45,9 +40,7 @@ test('a request goes through n8n’s helper once, with the key and without redir
 	expect(asked).toMatchObject([{ by: 'modelAccessApi', options }]);
 	expect(asked[0]!.options.headers).toEqual({ ...headers, Accept: 'application/json' });
 	expect(isEnded()).toBe(false);
-});
-
-test('a body that is no text is an empty one', async () => {
+	// A body that is no text is an empty one.
 	expect((await over(() => reply(undefined)).transport.send(MESSAGE)).body).toBe('');
 });
 
@@ -81,11 +74,9 @@ describe('A reply that is streamed', () => {
 		expect([opened.status, (await opened.whole()).body]).toEqual([200, 'ä€']);
 		const { encoding, headers: sent } = asked[0]!.options;
 		expect([encoding, sent]).toEqual(['stream', { Accept: 'text/event-stream, application/json' }]);
-	});
-
-	test('ends in a \ufffd if its last character is cut off', async () => {
-		const opened = await over(() => chunks([97, 0xe2])).transport.open(MESSAGE);
-		expect((await opened.whole()).body).toBe('a\ufffd');
+		// A last character that is cut off shows.
+		const cutOff = await over(() => chunks([97, 0xe2])).transport.open(MESSAGE);
+		expect((await cutOff.whole()).body).toBe('a\ufffd');
 	});
 
 	test('is closed by its reader, on both sides', async () => {
