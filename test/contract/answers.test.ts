@@ -164,7 +164,7 @@ describe('Image task: states and fields', () => {
 			result: { created: NOW + 6, data: urls.map((url) => ({ url, revised_prompt })) },
 		});
 		expect(urls).toHaveLength(2);
-		expect([new URL(image_url!).origin, gateway.storageUrl]).not.toContain(gateway.origin);
+		expect([new URL(image_url).origin, gateway.storageUrl]).not.toContain(gateway.origin);
 	});
 
 	test('failed: http_status of the job and an error with type and message', async () => {
