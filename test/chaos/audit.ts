@@ -52,8 +52,7 @@ async function auditWork(work: Work, gateway: Gateway, audit: ReturnType<typeof 
 				audit.violations.push(`"${subject}" was answered by ${JSON.stringify(output.json.text)}`);
 			}
 		} else if (output.json.task_id !== task?.id) {
-			const said = JSON.stringify(output.json.task_id);
-			audit.violations.push(`"${subject}" is said to be task ${said}`);
+			audit.violations.push(`"${subject}" is said to be task ${output.json.task_id as string}`);
 		} else if (image) {
 			audit.images++;
 			if (!imageBelongsTo(task?.request.prompt ?? '', await readBinary(image))) {

@@ -4,27 +4,13 @@ import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { startGateway, type Gateway, type ProfileName } from '../../gateway';
 import { chanceOf, startSniffer, type Sniffer } from '../../gateway/faults/catalogue';
-import {
-	createResponse,
-	editImage,
-	generateImage,
-	getTask,
-	imageNode,
-	itemsOf,
-	textNode,
-	waitForTask,
-} from '../nodes/arrange';
-import {
-	newRecord,
-	runNode,
-	storeBinaryOnDisk,
-	type RunNodeOptions,
-} from '../../scripts/engine/index';
+import * as own from '../nodes/arrange';
+import * as engine from '../../scripts/engine/index';
 import { host, watchRejections } from '../support/rejections';
 import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
 import { auditOf, type Work } from './audit';
-import { Misfortune } from './faults';
+import { befall } from './faults';
 import { realChaos } from './real';
 
 export interface ChaosOptions {
@@ -38,8 +24,8 @@ export interface ChaosOptions {
 }
 
 const NODES = {
-	text: textNode as (time: VirtualTime) => INodeType,
-	image: imageNode as (time: VirtualTime) => INodeType,
+	text: own.textNode as (time: VirtualTime) => INodeType,
+	image: own.imageNode as (time: VirtualTime) => INodeType,
 };
 
 /** Items of one batch: each has a gateway of its own, so that its usage log stay small. */
@@ -99,16 +85,11 @@ class CountingTime extends VirtualTime {
 	}
 }
 
-interface Batch {
-	/** Number of its first item. */
-	from: number;
-	count: number;
-	seed: number | string;
-	profile?: ProfileName;
-	nodes: typeof NODES;
-}
+type Batch = { from: number; count: number; seed: number | string };
+type Given = Batch & Required<Pick<ChaosOptions, 'nodes'>> & Pick<ChaosOptions, 'profile'>;
 
-async function runBatch(report: Report, { from, count, seed, profile, nodes }: Batch) {
+/** Runs so many items, the first of which has the number `from`. */
+async function runBatch(report: Report, { from, count, seed, profile, nodes }: Given) {
 	// One chance for all waits of a batch: which item waits first depends on the machine.
 	const jitter = chanceOf(seed, 'jitter', from);
 	const time = new CountingTime(undefined, () => jitter);
@@ -122,34 +103,31 @@ async function runBatch(report: Report, { from, count, seed, profile, nodes }: B
 		...(profile === 'real' ? realChaos(seed, from) : {}),
 	});
 	const elsewhere = await startSniffer();
-	const disk = await storeBinaryOnDisk();
+	const disk = await engine.storeBinaryOnDisk();
 	const setting = { time: time.gateway, elsewhere: elsewhere.origin };
-	const misfortune = new Misfortune(seed, SHARE, setting, profile);
-	misfortune.befall(gateway);
+	const misfortune = befall(gateway, { seed, share: SHARE, profile }, setting);
 	const { violations } = report;
 	try {
 		const works = await runWorks({ from, count, nodes, gateway, time, violations });
 		// Connections that a peer has closed are gone a few turns later.
 		await time.advance(1000);
-		const audit = await auditOf(works, gateway, misfortune);
+		const { images, ...audit } = await auditOf(works, gateway, misfortune);
 		violations.push(...audit.violations, ...leftBy(gateway, time, elsewhere));
 		const files = (await disk.files()).filter((file) => !file.endsWith('.metadata'));
-		if (files.length !== audit.images) {
-			violations.push(`${files.length} files for ${audit.images} images`);
-		}
+		if (files.length !== images) violations.push(`${files.length} files for ${images} images`);
 		report.fulfilled += audit.fulfilled;
 		report.failed += audit.failed;
-		report.exchanges += misfortune.exchanges;
+		report.exchanges += misfortune.met.size;
 		report.seconds += (time.now() - started) / 1000;
-		for (const [name, count] of misfortune.counts) {
-			report.faults[name] = (report.faults[name] ?? 0) + count;
+		for (const fault of misfortune.met.values()) {
+			if (fault) report.faults[fault.name] = (report.faults[fault.name] ?? 0) + 1;
 		}
 	} finally {
 		await Promise.all([gateway.close(), elsewhere.close(), disk.remove()]);
 	}
 }
 
-type Surroundings = Pick<Batch, 'from' | 'count' | 'nodes'> & {
+type Surroundings = Pick<Given, 'from' | 'count' | 'nodes'> & {
 	gateway: Gateway;
 	time: VirtualTime;
 	violations: string[];
@@ -160,12 +138,12 @@ const options = { concurrency: 16 };
 
 /** The share of each kind of work, and its parameters. */
 const KINDS: Array<[Work['kind'], number, IDataObject]> = [
-	['generate', 0.3, generateImage({ prompt, options })],
-	['edit', 0.15, editImage({ prompt, options })],
-	['response', 0.2, createResponse({ prompt, options })],
-	['stream', 0.15, createResponse({ prompt, stream: true, options })],
-	['wait', 0.1, waitForTask(prompt, { options })],
-	['get', 0.1, getTask(prompt, { options })],
+	['generate', 0.3, own.generateImage({ prompt, options })],
+	['edit', 0.15, own.editImage({ prompt, options })],
+	['response', 0.2, own.createResponse({ prompt, options })],
+	['stream', 0.15, own.createResponse({ prompt, stream: true, options })],
+	['wait', 0.1, own.waitForTask(prompt, { options })],
+	['get', 0.1, own.getTask(prompt, { options })],
 ];
 
 async function runWorks(surroundings: Surroundings): Promise<Work[]> {
@@ -175,7 +153,7 @@ async function runWorks(surroundings: Surroundings): Promise<Work[]> {
 		const length = Math.round(count * part);
 		let subjects = Array.from({ length }, (_unused, index) => `${kind} number ${from + index}`);
 		if (kind === 'wait' || kind === 'get') {
-			const submitting = generateImage({ prompt, waitForCompletion: false, options });
+			const submitting = own.generateImage({ prompt, waitForCompletion: false, options });
 			const submit = await run(surroundings, 'submit', subjects, submitting);
 			works.push(submit);
 			const ids = submit.outputs.map(({ json }) => json.task_id);
@@ -196,15 +174,15 @@ async function run(
 ): Promise<Work> {
 	if (subjects.length === 0) return { kind, subjects, outputs: [], logged: '' };
 	const node = kind === 'response' || kind === 'stream' ? nodes.text(time) : nodes.image(time);
-	const record = newRecord();
+	const record = engine.newRecord();
 	const apiKey = gateway.keys.active;
 	let outputs: INodeExecutionData[] = [];
 	try {
-		const items = itemsOf(...subjects.map((prompt) => ({ prompt })));
+		const items = own.itemsOf(...subjects.map((prompt) => ({ prompt })));
 		const credentials = { modelAccessApi: { baseUrl: gateway.baseUrl, apiKey } };
 		const types = { credentials, credentialTypes: [new ModelAccessApi()] };
 		const options = { node, items, time, record, ...types, onError: 'continueRegularOutput' };
-		const run = await runNode({ ...options, parameters } as RunNodeOptions);
+		const run = await engine.runNode({ ...options, parameters } as engine.RunNodeOptions);
 		outputs = run.items;
 		expectNoSecret(apiKey, outputs, run.hints, run.nodeContext, record);
 	} catch (error) {

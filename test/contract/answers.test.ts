@@ -1,25 +1,18 @@
-import { createParser } from 'eventsource-parser';
 import { imageBelongsTo, sizeOf } from '../../gateway';
-import { errorOf, start, type Answer } from './client';
+import { completed, errorOf, start } from './client';
 
 const ID = expect.any(String) as string;
 const NOW = Date.UTC(2026, 0, 1) / 1000;
 
-interface Event {
-	event?: string;
-	data: Record<string, unknown> & { type: string; delta?: string };
-}
+type Data = Record<string, unknown> & { type: string; delta?: string };
 
-function eventsOf(text: string): Event[] {
-	const events: Event[] = [];
-	const onEvent = ({ event, data }: { event?: string; data: string }) => {
-		if (data !== '[DONE]') events.push({ event, data: JSON.parse(data) as Event['data'] });
-	};
-	createParser({ onEvent }).feed(text);
-	return events;
-}
+const eventsOf = (text: string) =>
+	[...text.matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)].map(([, event, data]) => {
+		return { event, data: JSON.parse(data!) as Data };
+	});
 
-const deltasOf = (events: Event[]) => events.map(({ data }) => data.delta ?? '').join('');
+const deltasOf = (events: ReturnType<typeof eventsOf>) =>
+	events.map(({ data }) => data.delta ?? '').join('');
 
 test('The model list has the models of the calling key, and may be empty', async () => {
 	const { client, gateway } = await start();
@@ -133,17 +126,10 @@ test.each([408, 429, 503])('[[status:%i]] always, [[once:%i]] the first time', a
 	expect(gateway.charges).toHaveLength(2);
 });
 
-type Done = { status: string; image_url: string; result: { data: Array<{ url: string }> } };
-
-const done = ({ json }: Answer) => json as Done;
-
-/** Submits a task and polls it after its 6 seconds. */
-async function completed(change: Record<string, unknown> = {}) {
-	const harness = await start({ taskSeconds: 6, taskLifetime: 3600 });
-	const id = await harness.client.submit(change);
-	await harness.time.advance(6_000);
-	const poll = await harness.client.poll(id);
-	return { ...harness, id, poll, url: done(poll).image_url };
+/** A gateway with a task that is over: see {@link completed}. */
+async function finished(change: Record<string, unknown> = {}) {
+	const harness = await start({ taskLifetime: 3600 });
+	return { ...harness, ...(await completed(harness, change)) };
 }
 
 const always = (id: string) =>
@@ -164,23 +150,25 @@ describe('Image task: states and fields', () => {
 	});
 
 	test('completed: http_status 200, image_url, result and completed_at, and no Retry-After', async () => {
-		const { id, poll, url, gateway } = await completed({ n: 2, response_format: 'b64_json' });
+		const { id, poll, urls, gateway } = await finished({ n: 2, response_format: 'b64_json' });
 		expect([poll.status, poll.headers['retry-after']]).toEqual([200, undefined]);
-		const image = { url: ID, revised_prompt: expect.anything() as string };
+		const revised_prompt = expect.anything() as string;
+		const [image_url] = urls;
 		expect(poll.json).toEqual({
 			...always(id),
 			status: 'completed',
 			created_at: NOW,
 			completed_at: NOW + 6,
 			http_status: 200,
-			image_url: url,
-			result: { created: NOW + 6, data: [{ ...image, url }, image] },
+			image_url,
+			result: { created: NOW + 6, data: urls.map((url) => ({ url, revised_prompt })) },
 		});
-		expect([new URL(url).origin, gateway.storageUrl]).not.toContain(gateway.origin);
+		expect(urls).toHaveLength(2);
+		expect([new URL(image_url).origin, gateway.storageUrl]).not.toContain(gateway.origin);
 	});
 
 	test('failed: http_status of the job and an error with type and message', async () => {
-		const { id, poll } = await completed({ prompt: 'a tree [[fail:422]]' });
+		const { id, poll } = await finished({ prompt: 'a tree [[fail:422]]' });
 		expect([poll.status, poll.headers['retry-after']]).toEqual([200, undefined]);
 		expect(poll.json).toEqual({
 			...always(id),
@@ -197,17 +185,19 @@ describe('Image task: states and fields', () => {
 		const seen: string[] = [];
 		for (const ms of [5_999, 1, 10 ** 6]) {
 			await time.advance(ms);
-			for (const id of [good, bad]) seen.push(done(await client.poll(id)).status);
+			for (const id of [good, bad]) {
+				seen.push(((await client.poll(id)).json as { status: string }).status);
+			}
 		}
 		const ended = ['completed', 'failed'];
 		expect(seen).toEqual(['processing', 'processing', ...ended, ...ended]);
 	});
 
 	test('unknown, expired and foreign tasks get the same 404; the image expires as well', async () => {
-		const { client, time, id, url } = await completed();
+		const { client, time, id, urls } = await finished();
 		const missing = [await client.poll(id, { key: 'second' }), await client.poll('__proto__')];
 		await time.advance((3600 - 6) * 1000 - 1);
-		expect([(await client.poll(id)).status, (await client.download(url)).status]).toEqual([
+		expect([(await client.poll(id)).status, (await client.download(urls[0])).status]).toEqual([
 			200, 200,
 		]);
 		await time.advance(1);
@@ -215,7 +205,7 @@ describe('Image task: states and fields', () => {
 		const type = 'IMAGE_TASK_NOT_FOUND';
 		const error = { type, code: type, message: 'image task not found' };
 		for (const { status, json } of missing) expect([status, json]).toEqual([404, { error }]);
-		expect((await client.download(url)).status).toBe(403);
+		expect((await client.download(urls[0])).status).toBe(403);
 	});
 
 	test('the same submit twice makes two tasks', async () => {
@@ -227,19 +217,19 @@ describe('Image task: states and fields', () => {
 
 describe('Images and their storage', () => {
 	test('an image has the requested size and belongs to its prompt alone', async () => {
-		const { client, poll } = await completed({ n: 2, prompt: '灯台 🌊' });
-		const [first, second] = done(poll).result.data;
-		const { bytes, headers } = await client.download(first!.url);
+		const { client, urls } = await finished({ n: 2, prompt: '灯台 🌊' });
+		const { bytes, headers } = await client.download(urls[0]);
 		const facts = [headers['content-type'], headers['content-length'], sizeOf(bytes)];
 		expect(facts).toEqual(['image/png', `${bytes.length}`, { width: 64, height: 48 }]);
 		expect(imageBelongsTo('灯台 🌊', bytes)).toBe(true);
 		expect(imageBelongsTo('another', bytes)).toBe(false);
 		expect(imageBelongsTo('灯台 🌊', bytes.subarray(0, -20))).toBe(false);
-		expect((await client.download(second!.url)).bytes.equals(bytes)).toBe(false);
+		expect((await client.download(urls[1]!)).bytes.equals(bytes)).toBe(false);
 	});
 
 	test('the storage refuses changed addresses and requests with a key, and records the key', async () => {
-		const { client, gateway, url } = await completed({ n: 2 });
+		const { client, gateway, urls } = await finished({ n: 2 });
+		const [url] = urls;
 		const changed = [
 			url.replace(/signature=.*/, `signature=${'0'.repeat(64)}`),
 			url.replace(/&signature=.*/, ''),

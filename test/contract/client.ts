@@ -1,10 +1,5 @@
 import { Agent, FormData, request } from 'undici';
-import {
-	startGateway,
-	type DefaultKeyName,
-	type Gateway,
-	type GatewayOptions,
-} from '../../gateway';
+import { startGateway, type DefaultKeyName, type GatewayOptions } from '../../gateway';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
 
 const IMAGE = { model: 'aurora-image-1', prompt: 'a lighthouse' };
@@ -45,7 +40,7 @@ export function errorOf({ status, json }: Answer): string {
 export class Client {
 	private readonly agent = new Agent();
 
-	constructor(private readonly gateway: Gateway) {}
+	constructor(private readonly gateway: Harness['gateway']) {}
 
 	async open(method: string, path: string, { key = 'active', body, ...sending }: Sending = {}) {
 		const authorization = key === null ? {} : { authorization: `Bearer ${this.gateway.keys[key]}` };
@@ -101,7 +96,7 @@ export class Client {
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 export interface Harness {
-	gateway: Gateway;
+	gateway: Awaited<ReturnType<typeof startGateway>>;
 	client: Client;
 	time: VirtualTime;
 }
@@ -115,6 +110,18 @@ export async function start(options: GatewayOptions = {}): Promise<Harness> {
 	const harness = { gateway, time, client: new Client(gateway) };
 	running.push(harness);
 	return harness;
+}
+
+/** Submits a task, polls it after its 6 seconds, and gives the addresses of its images. */
+export async function completed(
+	{ client, time }: Pick<Harness, 'client' | 'time'>,
+	change?: Change,
+) {
+	const id = await client.submit(change);
+	await time.advance(6_000);
+	const poll = await client.poll(id);
+	const { result } = poll.json as { result?: { data: Array<{ url: string }> } };
+	return { id, poll, urls: (result?.data ?? []).map(({ url }) => url) as [string, ...string[]] };
 }
 
 /** Resolves when the gateway handles this many requests. */

@@ -1,31 +1,17 @@
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
-import {
-	FAULT_GROUPS,
-	findFault,
-	scripted,
-	startSniffer,
-	statusFault,
-	type FaultRule,
-	type Sniffer,
-} from '../../gateway/faults/catalogue';
+import * as catalogue from '../../gateway/faults/catalogue';
 import { gatewayHelp, readGatewayWishes } from '../../scripts/gateway-options';
-import { start, type Answer, type Endpoint } from './client';
+import { completed, start, type Answer, type Endpoint } from './client';
 
-const named = (name: string) => findFault(name)!;
+const { statusFault } = catalogue;
+const named = (name: string) => catalogue.findFault(name)!;
 
-let elsewhere: Sniffer;
-beforeAll(async () => {
-	elsewhere = await startSniffer();
-});
-afterAll(async () => await elsewhere.close());
-
-async function faulty(rules: FaultRule[], seed = 1) {
+async function faulty(rules: catalogue.FaultRule[], seed = 1, elsewhere = '') {
 	const harness = await start();
-	const setting = { time: harness.time.gateway, elsewhere: elsewhere.origin };
-	const intercept = scripted(rules, setting, seed);
-	harness.gateway.settings.intercept = intercept;
-	harness.gateway.settings.storageIntercept = intercept;
+	const setting = { time: harness.time.gateway, elsewhere };
+	const intercept = catalogue.scripted(rules, setting, seed);
+	Object.assign(harness.gateway.settings, { intercept, storageIntercept: intercept });
 	return harness;
 }
 
@@ -53,6 +39,9 @@ describe('A fault from which clients recover changes the reply', () => {
 		${'prototype keys'}                           | ${'models'}    | ${body(/^{"constructor":{"__proto__":/)}
 		${'a field of 500 levels'}                    | ${'models'}    | ${body(/^{"x_deep":\[{500}\]{500}/)}
 		${'a field that comes twice'}                 | ${'models'}    | ${body(/^{"object":"first","object":"list"/)}
+		${'an error in a 200'}                        | ${'responses'} | ${body(/"message":"server is busy"/)}
+		${'success: false in a 200'}                  | ${'responses'} | ${body(/"message":"server is busy"/)}
+		${'a code and a message in a 200'}            | ${'responses'} | ${body(/"message":"server is busy"/)}
 		${'JSON instead of a stream'}                 | ${'responses'} | ${body(/^{"id":"resp_.*"status":"completed"/)}
 		${'a stream with garbage between its events'} | ${'responses'} | ${body(/\n: comment\ndata: {"broken\n/)}
 		${'a stream that is sent twice'}              | ${'responses'} | ${body(/\[DONE\][^]*\[DONE\]/)}
@@ -60,6 +49,8 @@ describe('A fault from which clients recover changes the reply', () => {
 	`('$name', async ({ name, endpoint, seen }: Row) => {
 		const { client, gateway } = await faulty([{ fault: named(name), times: 1 }]);
 		const answer = await client.ask(endpoint, { stream: true });
+		const isFree = endpoint === 'models' || name.endsWith('in a 200');
+		expect(gateway.charges).toHaveLength(isFree ? 0 : 1);
 		const own = await client.ask(endpoint, { stream: true });
 		expect(answer).toMatchObject(seen(own));
 		expect(own).not.toMatchObject(seen(own));
@@ -105,17 +96,16 @@ describe('Faults happen', () => {
 	});
 
 	test('at the storage; and a redirect leads to a server that records what it is sent', async () => {
+		const elsewhere = await catalogue.startSniffer();
 		const rules = [{ fault: named('307 to another origin'), route: 'image' as const }];
-		const { client, time } = await faulty(rules);
-		const id = await client.submit();
-		await time.advance(6_000);
-		const { image_url } = (await client.poll(id)).json as { image_url: string };
-		const { status, headers } = await client.download(image_url);
+		const { client, time } = await faulty(rules, 1, elsewhere.origin);
+		const { status, headers } = await client.download((await completed({ client, time })).urls[0]);
 		expect(status).toBe(307);
 		await client.download(String(headers.location), { key: 'active' });
 		const authorization = expect.stringMatching(/^Bearer mak/) as string;
 		const taken = { path: '/taken?from=here', headers: { authorization } };
 		expect(elsewhere.seen).toMatchObject([taken]);
+		await elsewhere.close();
 	});
 
 	test('"a stream in pieces of one byte" comes in many pieces', async () => {
@@ -131,7 +121,7 @@ describe('Faults happen', () => {
 
 test('npm run gateway -- --help names every fault, and --fault accepts each name', () => {
 	const help = gatewayHelp();
-	for (const { name } of Object.values(FAULT_GROUPS).flat()) {
+	for (const { name } of Object.values(catalogue.FAULT_GROUPS).flat()) {
 		expect(help).toContain(`  ${name.replace(/^\d{3}/, 'STATUS')}`);
 		expect(readGatewayWishes(['--fault', name]).fault?.name).toBe(name);
 	}

@@ -40,15 +40,9 @@ async function say(sessionId: string, chatInput: string, path = WEBHOOK): Promis
 }
 
 type Text = string | Array<{ text?: string }>;
-
-interface InputItem {
-	type?: string;
-	role?: string;
-	name?: string;
-	arguments?: string;
-	content: Text;
-	output: Text;
-}
+type Names = 'type' | 'role' | 'name' | 'arguments' | 'encrypted_content';
+type InputItem = Partial<Record<Names, string>> & Record<'content' | 'output', Text>;
+type Body = { instructions?: string; include?: string[]; input: InputItem[] };
 
 const responses = () => n8nServer.gateway.requests.filter(({ route }) => route === 'responses');
 
@@ -56,7 +50,7 @@ const responses = () => n8nServer.gateway.requests.filter(({ route }) => route =
 const conversation = (since: number) =>
 	responses()
 		.slice(since)
-		.map(({ body }) => (body as { input: InputItem[] }).input.map(line));
+		.map(({ body }) => (body as Body).input.map(line));
 
 function line({ type, name, arguments: given, output, role, content }: InputItem): string {
 	if (type === 'function_call') return `${name}(${given})`;
@@ -127,11 +121,8 @@ describe('an AI Agent that thinks with our chat model', () => {
 			'user: Thank you [[no-tools]]',
 		]);
 		expect(asked() - since).toBe(5);
-		await editor
-			.at('logs-overview')
-			.getByText(/\d+ Tokens/)
-			.first()
-			.waitFor();
+		const counted = editor.at('logs-overview').getByText(/\d+ Tokens/);
+		await counted.first().waitFor();
 	});
 
 	browserTest('draws an image by the image node, and hands over its address', async () => {
@@ -140,11 +131,11 @@ describe('an AI Agent that thinks with our chat model', () => {
 		const { tools } = responses().at(-1)?.body as {
 			tools: Array<{ name: string; parameters: { properties: object; required?: string[] } }>;
 		};
-		const offered = tools.map(({ name, parameters }) => [name, Object.keys(parameters.properties)]);
-		expect(offered.sort()).toEqual([
-			['Calculator', ['input']],
-			['Draw_Image', ['prompt']],
+		const offered = tools.map(({ name, parameters }) => [
+			name,
+			...Object.keys(parameters.properties),
 		]);
+		expect(offered.map(String).sort()).toEqual(['Calculator,input', 'Draw_Image,prompt']);
 		expect(tools.flatMap(({ parameters }) => parameters.required ?? [])).toEqual(['prompt']);
 		expect(n8nServer.gateway.tasks).toHaveLength(1);
 		const [address = ''] = /http:[^"\s]+/.exec(text) ?? [];
@@ -178,21 +169,13 @@ describe('an AI Agent that thinks with our chat model', () => {
 		await editor.openNode('Draw Image');
 		const names = ['Tool Description', 'Description', 'Model', 'Prompt', 'Simplify', 'Advanced'];
 		const shown = names.filter((name) => name !== 'Description');
-		await until('the fields are there, once', async () => {
-			return (await editor.fieldNames(names)).join() === shown.join();
-		});
+		await editor.fieldsAre(shown, names);
 		await browser.screenshot('image-tool');
 		expect(await editor.offered(0)).not.toContain('File Name');
 		expect(await editor.offered(1)).not.toContain('Download Images');
 		await editor.closeNode();
 	});
 });
-
-interface Body {
-	instructions?: string;
-	include?: string[];
-	input: Array<{ type?: string; encrypted_content?: string }>;
-}
 
 describe('an agent on a gateway that behaves as real ones do and stores nothing', () => {
 	let real: Awaited<ReturnType<typeof realGateway>>;
@@ -234,11 +217,9 @@ describe('an agent on a gateway that behaves as real ones do and stores nothing'
 
 describe('an agent whose key the gateway does not accept', () => {
 	async function useKey(apiKey: string): Promise<void> {
-		await n8nServer.main.rest.call('PATCH', `/credentials/${CREDENTIAL.id}`, {
-			...CREDENTIAL,
-			type: 'modelAccessApi',
-			data: { apiKey, baseUrl: n8nServer.gateway.baseUrl },
-		});
+		const data = { apiKey, baseUrl: n8nServer.gateway.baseUrl };
+		const changed = { ...CREDENTIAL, type: 'modelAccessApi', data };
+		await n8nServer.main.rest.call('PATCH', `/credentials/${CREDENTIAL.id}`, changed);
 	}
 	beforeAll(async () => await useKey('sk-not-a-key-of-this-gateway'));
 	afterAll(async () => await useKey(n8nServer.gateway.keys.active));
@@ -251,14 +232,11 @@ describe('an agent whose key the gateway does not accept', () => {
 		await editor.at('chat-input').press('Enter');
 		await editor.done();
 		await editor.openNode('AI Agent');
-		expect(await editor.errorShown()).toEqual({
-			message: expect.stringMatching(
-				/^The gateway did not accept the API key \(HTTP 401, /,
-			) as string,
-			description: expect.stringMatching(
-				/^Fix the credential: the gateway does not know this API key\..* Request ID: \w+/,
-			) as string,
-		});
+		const { message, description } = await editor.errorShown();
+		expect(message).toMatch(/^The gateway did not accept the API key \(HTTP 401, /);
+		expect(description).toMatch(
+			/^Fix the credential: the gateway does not know this API key\..* Request ID: \w+/,
+		);
 		expect(asked() - before).toBe(1);
 		await editor.closeNode();
 	});

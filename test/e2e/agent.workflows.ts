@@ -52,12 +52,7 @@ export const CALLS = Array.from(
 	(_round, n) => `[[${n === 0 ? 'call' : 'then'}:calculator {"input":"${n}*1000"}]]`,
 ).join(' ');
 
-/**
- * The example of an agent as its owner publishes it: everybody who has the address can chat, in
- * rounds enough. n8n's own limit is ten, the answer included.
- * @param path at which it chats
- * @param options of its chat model
- */
+/** The example of an agent as its owner publishes it. n8n's limit is ten rounds, the answer included. */
 export function published(example: WorkflowFile, path: string, options: object = {}): WorkflowFile {
 	const changes: Record<string, { options?: object; [parameter: string]: unknown }> = {
 		'When chat message received': { public: true, mode: 'webhook' },

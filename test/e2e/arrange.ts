@@ -4,19 +4,15 @@ import { dataFolder } from '../../scripts/n8n/folders';
 import type { N8n, Running, StartOptions } from '../../scripts/n8n/n8n';
 import { packPackage } from '../../scripts/n8n/package';
 import { Rest } from '../../scripts/n8n/rest';
-import {
-	importCredential,
-	importWorkflows,
-	setUpN8n,
-	type N8nServerOptions,
-	type WorkflowFile,
-} from '../../scripts/n8n/n8n-server';
+import * as server from '../../scripts/n8n/n8n-server';
 import { posted } from '../../scripts/n8n/webhook';
-import { serves } from '../../scripts/n8n/workflows';
+import * as made from '../../scripts/n8n/workflows';
 
 export { until } from '../../scripts/n8n/until';
 
-interface Options extends N8nServerOptions {
+type WorkflowFile = server.WorkflowFile;
+
+interface Options extends server.N8nServerOptions {
 	gateway?: GatewayOptions;
 	workflows?: WorkflowFile[];
 	credential?: boolean;
@@ -26,7 +22,6 @@ interface Options extends N8nServerOptions {
 export interface N8nServer {
 	gateway: Gateway;
 	n8n: N8n;
-	/** The packed package that is installed in it. */
 	tarball: string;
 	/** The n8n that was started last, and its owner's session. */
 	main: Running & { rest: Rest };
@@ -35,20 +30,17 @@ export interface N8nServer {
 	post: (path: string, body: object) => Promise<Response>;
 }
 
-/**
- * Sets up a fresh n8n for the tests of a file. Only the gateway runs yet. Both end with the tests.
- * @returns the n8n server, filled in before the first test
- */
+/** Sets up a fresh n8n for the tests of a file, filled in before the first; n8n does not run yet. */
 export function arrange(optionsOf: () => Promise<Options> | Options): N8nServer {
 	const n8nServer = {} as N8nServer;
 	beforeAll(async () => {
 		const { workflows, credential = true, ...options } = await optionsOf();
 		n8nServer.tarball =
 			process.env.E2E_TARBALL ?? (await packPackage(join(await dataFolder(), 'packed')));
-		n8nServer.n8n = await setUpN8n({ fresh: true, tarball: n8nServer.tarball, ...options });
+		n8nServer.n8n = await server.setUpN8n({ fresh: true, tarball: n8nServer.tarball, ...options });
 		n8nServer.gateway = await startGateway({ taskSeconds: 4, ...options.gateway });
-		if (credential) await importCredential(n8nServer.n8n, n8nServer.gateway);
-		if (workflows) await importWorkflows(n8nServer.n8n, workflows);
+		if (credential) await server.importCredential(n8nServer.n8n, n8nServer.gateway);
+		if (workflows) await server.importWorkflows(n8nServer.n8n, workflows);
 	}, 900_000);
 	afterAll(async () => {
 		await n8nServer.n8n?.stopAll();
@@ -63,10 +55,7 @@ export function arrange(optionsOf: () => Promise<Options> | Options): N8nServer 
 	return n8nServer;
 }
 
-/**
- * A workflow with further nodes that serve one of its nodes.
- * @param servants by the kind of their connection, such as `ai_tool`
- */
+/** A workflow with nodes that serve one of its nodes, by their connection, such as `ai_tool`. */
 export const servedBy = (
 	workflow: WorkflowFile,
 	node: string,
@@ -80,16 +69,28 @@ export const servedBy = (
 	connections: {
 		...workflow.connections,
 		...Object.fromEntries(
-			Object.entries(servants).map(([kind, { name }]) => [name, serves(node, kind)]),
+			Object.entries(servants).map(([kind, { name }]) => [name, made.serves(node, kind)]),
 		),
 	},
 });
 
-/** Makes a data table of texts, and returns its path in n8n's own interface. */
-export async function createTable(rest: Rest, name: string, columns: string[]): Promise<string> {
-	const { id: project } = await rest.call<{ id: string }>('GET', '/projects/personal');
-	const path = `/projects/${project}/data-tables`;
-	const texts = columns.map((column) => ({ name: column, type: 'string' }));
-	const { id } = await rest.call<{ id: string }>('POST', path, { name, columns: texts });
-	return `${path}/${id}`;
+/** The path of the owner's data tables in n8n's own interface. */
+export async function tablesPath(rest: Rest): Promise<string> {
+	const { id } = await rest.call<{ id: string }>('GET', '/projects/personal');
+	return `/projects/${id}/data-tables`;
+}
+
+/** Draws a prompt for its caller, and answers with the file. */
+export const drawing = (prompt: string) =>
+	made.inARow('draw', [
+		made.webhook('Wish', 'draw', { responseMode: 'responseNode' }),
+		made.image('Draw', prompt),
+		made.respondedWithFile('Respond'),
+	]);
+
+/** Response → Create with a prompt. */
+export function answering(prompt: string, more: object = {}) {
+	const model = made.byId('aurora-text-1');
+	const given = { resource: 'response', operation: 'create', model, prompt, ...more };
+	return made.ours('Answer', 'modelAccess', given);
 }

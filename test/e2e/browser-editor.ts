@@ -6,11 +6,10 @@ import type { Area, Browser } from './browser';
 
 /** n8n's editor as its users see it: a canvas, the panel of nodes, an open node. */
 export class Editor {
-	private readonly page: Page;
-
-	constructor(private readonly browser: Browser) {
-		this.page = browser.page;
-	}
+	constructor(
+		private readonly browser: Browser,
+		private readonly page = browser.page,
+	) {}
 
 	at(id: string): Locator {
 		return this.page.getByTestId(id);
@@ -21,10 +20,8 @@ export class Editor {
 		await until('a new workflow is open', async () => {
 			await begin(this.page, 'New workflow');
 			// Right after the sign-in n8n may be on its way to its start page, and forget the click.
-			return await canvas.waitFor({ timeout: 15_000 }).then(
-				() => true,
-				() => false,
-			);
+			const opened = canvas.waitFor({ timeout: 15_000 }).then(() => true);
+			return await opened.catch(() => false);
 		});
 	}
 
@@ -44,10 +41,7 @@ export class Editor {
 		await this.at('canvas-node').first().waitFor();
 	}
 
-	/**
-	 * Opens the panel of nodes by the + behind the last node, to which a new one is then connected,
-	 * and searches it where a text is given.
-	 */
+	/** Opens the panel of nodes by the + behind the last node, and searches it for a text. */
 	async search(text?: string): Promise<Locator> {
 		const first = this.at('canvas-plus-button');
 		await first.or(this.at('canvas-handle-plus').last()).first().click();
@@ -56,10 +50,7 @@ export class Editor {
 		return this.entry();
 	}
 
-	/**
-	 * Searches the open panel for another text.
-	 * @returns the entries' names
-	 */
+	/** The names of the entries that the open panel finds by another text. */
 	async searchAgain(text: string): Promise<string[]> {
 		const bar = this.at('node-creator-search-bar');
 		// Nothing is called so: what is found afterwards is of this search, not of the one before.
@@ -81,11 +72,7 @@ export class Editor {
 		await this.at('node-creator').waitFor({ state: 'hidden' });
 	}
 
-	/**
-	 * Puts a node on the canvas by the panel.
-	 * @param search what the panel is searched for, if it is
-	 * @param path the entries to click on, one after the other: the node, then what it should do
-	 */
+	/** Puts a node on the canvas by the panel: its entry, then what the node should do. */
 	async add(search: string | undefined, ...path: string[]): Promise<void> {
 		const nodes = await this.at('canvas-node').count();
 		await this.search(search);
@@ -129,10 +116,7 @@ export class Editor {
 		await this.field(name).locator('input, textarea, .cm-content').first().fill(text);
 	}
 
-	/**
-	 * Types an expression into a field: what is within `{{ }}` is worked out.
-	 * @param preview what n8n shows below the field for the item at hand
-	 */
+	/** Types an expression into a field, below which n8n then shows its value. */
 	async fillExpression(name: string, text: string, preview: RegExp): Promise<void> {
 		await this.field(name).hover();
 		const switches = this.at(`${name}-parameter-input-options-container`);
@@ -141,11 +125,14 @@ export class Editor {
 		await this.at('node-parameters').getByText(preview).first().waitFor();
 	}
 
-	async fieldNames(names: string[]): Promise<string[]> {
-		const labels = await this.at('node-parameters').locator('label').allInnerTexts();
-		// Below the name stand the switches of the field.
-		const first = labels.map((label) => label.trim().split('\n')[0]?.trim() ?? '');
-		return first.filter((label) => names.includes(label));
+	/** Waits until the open node shows these fields in this order, and no other field of `known`. */
+	async fieldsAre(shown: string[], known = shown): Promise<void> {
+		await until('the fields are there', async () => {
+			const labels = await this.at('node-parameters').locator('label').allInnerTexts();
+			// Below the name stand the switches of the field.
+			const first = labels.map((label) => label.trim().split('\n')[0]?.trim() ?? '');
+			return first.filter((label) => known.includes(label)).join() === shown.join();
+		});
 	}
 
 	/** What a collection of the open node offers, by its place among the collections. */
@@ -172,25 +159,18 @@ export class Editor {
 		await found.getByText(id, { exact: true }).first().click();
 	}
 
-	async executeStep(): Promise<void> {
+	/** Runs the workflow, or the open node by its own button. */
+	async execute(button = 'execute-workflow-button'): Promise<void> {
 		await clearNotes(this.page);
-		await this.at('node-execute-button').click();
-		await this.done();
-	}
-
-	async execute(): Promise<void> {
-		await clearNotes(this.page);
-		await this.at('execute-workflow-button').first().click();
+		await this.at(button).first().click();
 		await this.done();
 	}
 
 	/** Waits for the end of a run: n8n says whether it went well. */
 	async done(): Promise<void> {
 		const note = this.page.locator('.el-notification');
-		await note
-			.filter({ hasText: /executed successfully|Problem in|Execution stopped/ })
-			.first()
-			.waitFor();
+		const hasText = /executed successfully|Problem in|Execution stopped/;
+		await note.filter({ hasText }).first().waitFor();
 	}
 
 	/** The pane with what the open node hands on. */
@@ -204,11 +184,9 @@ export class Editor {
 	}
 
 	async errorShown(): Promise<{ message: string; description: string }> {
-		const text = async (id: string) => await this.output.getByTestId(id).innerText();
-		return {
-			message: await text('node-error-message'),
-			description: await text('node-error-description'),
-		};
+		const text = async (id: string) =>
+			await this.output.getByTestId(`node-error-${id}`).innerText();
+		return { message: await text('message'), description: await text('description') };
 	}
 
 	/** Saves the file of the output's Binary tab by its Download. */
@@ -252,21 +230,17 @@ export async function drawn(images: Locator, count: number): Promise<void> {
 
 /** The window in which a credential is edited. */
 export class CredentialWindow {
-	readonly window: Locator;
-
-	constructor(private readonly browser: Browser) {
-		this.window = browser.page.getByTestId('editCredential-modal');
-	}
+	constructor(
+		private readonly browser: Browser,
+		readonly window = browser.page.getByTestId('editCredential-modal'),
+	) {}
 
 	async create(type: string): Promise<void> {
 		const { page } = this.browser;
 		await begin(page, 'New credential');
 		await page.getByTestId('new-credential-type-select').locator('input').fill(type);
-		await page
-			.getByTestId('new-credential-type-select-option')
-			.locator('visible=true')
-			.first()
-			.click();
+		const options = page.getByTestId('new-credential-type-select-option');
+		await options.locator('visible=true').first().click();
 		await page.getByTestId('new-credential-type-button').click();
 		await this.window.waitFor();
 	}

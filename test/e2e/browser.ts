@@ -7,46 +7,27 @@ import { clearNotes, openPage, signIn } from '../../scripts/n8n/browser';
 import { dataFolder } from '../../scripts/n8n/folders';
 import type { Owner, Running } from '../../scripts/n8n/n8n';
 
-export interface Area {
-	x: number;
-	y: number;
-	width: number;
-	height: number;
-}
+export type Area = NonNullable<Awaited<ReturnType<Locator['boundingBox']>>>;
 
-export interface Browser {
-	page: Page;
-	/** Where n8n is; paths are put behind it. */
-	address: string;
-	/**
-	 * Keeps a screenshot for the pages, where they were asked for; else it does nothing.
-	 * @param name of the file, without its extension
-	 * @param part of the page; the whole window if absent
-	 */
-	screenshot: (name: string, part?: Locator | Area) => Promise<void>;
-}
-
-const opened: Array<() => Promise<void>> = [];
-afterAll(async () => await Promise.all(opened.map(async (close) => await close())));
-
-/** Opens a browser on an n8n and signs in by its form. It closes when the tests of the file end. */
-export async function openBrowser({ address }: Running, owner: Owner): Promise<Browser> {
-	const { page, close } = await openPage();
-	opened.push(close);
-	await signIn(page, address, owner);
-	shown = page;
-	return {
-		page,
-		address,
-		screenshot: async (name, part) => {
-			const folder = process.env.E2E_SCREENSHOTS;
-			if (folder !== undefined) await keepScreenshot(page, join(folder, `${name}.png`), part);
-		},
-	};
-}
+export type Browser = Awaited<ReturnType<typeof openBrowser>>;
 
 /** The page of this file's tests; one at a time. */
 let shown: Page | undefined;
+let closeShown = async () => {};
+afterAll(async () => await closeShown());
+
+/** Opens a browser on an n8n and signs in by its form. It closes when the tests of the file end. */
+export async function openBrowser({ address }: Running, owner: Owner) {
+	const { page, close } = await openPage();
+	[shown, closeShown] = [page, close];
+	await signIn(page, address, owner);
+	/** Keeps a screenshot for the pages, of the window or a part, where they were asked for. */
+	const screenshot = async (name: string, part?: Locator | Area): Promise<void> => {
+		const folder = process.env.E2E_SCREENSHOTS;
+		if (folder !== undefined) await keepScreenshot(page, join(folder, `${name}.png`), part);
+	};
+	return { page, address, screenshot };
+}
 
 /** A test that leaves the page it failed on, and says where. */
 export function browserTest(name: string, work: () => Promise<void>): void {

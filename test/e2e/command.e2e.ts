@@ -10,21 +10,10 @@ import { Rest } from '../../scripts/n8n/rest';
 import { exampleWorkflows } from '../../scripts/n8n/n8n-server';
 import { until } from '../../scripts/n8n/until';
 
-interface Session {
-	child: ChildProcess;
-	output: () => string;
-	/** Seconds until it said that it is ready. */
-	seconds: number;
-	/** What it printed in a line that begins with a label. */
-	told: (label: string) => string;
-}
-
 const started: ChildProcess[] = [];
 afterAll(() => started.forEach((child) => child.kill('SIGKILL')));
 
-const readme = async () => await readFile(join(PROJECT, 'README.md'), 'utf8');
-
-async function start(args: string[]): Promise<Session> {
+async function start(args: string[]) {
 	const began = Date.now();
 	const child = spawn('npm', ['run', 'n8n', '--', ...args], {
 		cwd: PROJECT,
@@ -50,15 +39,16 @@ async function start(args: string[]): Promise<Session> {
 		child,
 		output,
 		seconds: (Date.now() - began) / 1000,
-		told: (label) => new RegExp(`^ +${label} +(\\S+)`, 'm').exec(output())?.[1] ?? '',
+		/** What it printed in a line that begins with a label. */
+		told: (label: string) => new RegExp(`^ +${label} +(\\S+)`, 'm').exec(output())?.[1] ?? '',
 	};
 }
 
-/**
- * Ends it by Ctrl-C, which the terminal sends to the whole group, or by SIGTERM, which goes to npm
- * alone. npm goes at once; what it had started says when it is done.
- */
-async function end({ child, output }: Session, signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+/** Ends it by Ctrl-C, which a terminal sends to the whole group, or by SIGTERM for npm alone. */
+async function end(
+	{ child, output }: Awaited<ReturnType<typeof start>>,
+	signal: 'SIGINT' | 'SIGTERM',
+): Promise<void> {
 	const id = child.pid ?? 0;
 	process.kill(signal === 'SIGINT' ? -id : id, signal);
 	await until('both are stopped', () => output().includes('Stopped.'));
@@ -80,28 +70,22 @@ test('npm run n8n: a login, the examples, a folder for files and a credential th
 	const args = ['--name', 'command', '--port', String(port)];
 	const first = await start([...args, '--fresh']);
 	expect(first.told('n8n')).toBe(`http://127.0.0.1:${port}`);
-	const [, shown = ''] = /^npm run n8n\n```[^]*?```text\n([^]*?)```/m.exec(await readme()) ?? [];
+	const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
+	const [, shown = ''] = /^npm run n8n\n```[^]*?```text\n([^]*?)```/m.exec(readme) ?? [];
 	const labels = [...shown.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)].map(([, label]) => label!);
 	expect(labels.length).toBeGreaterThan(5);
 	expect(labels.filter((label) => first.told(label) === '')).toEqual([]);
 	const owner = { email: first.told('E-mail'), password: first.told('Password') };
 	const rest = await Rest.signIn(first.told('n8n'), owner);
 	const workflows = await rest.call<Array<{ id: string }>>('GET', '/workflows');
-	expect(workflows.map(({ id }) => id).sort()).toEqual(
-		(await exampleWorkflows()).map(({ id }) => id),
-	);
-	const [credential] = await rest.call<Array<{ id: string; name: string; type: string }>>(
-		'GET',
-		'/credentials',
-	);
+	const examples = (await exampleWorkflows()).map(({ id }) => id);
+	expect(workflows.map(({ id }) => id).sort()).toEqual(examples);
+	const [credential] = await rest.call<Array<{ type: string }>>('GET', '/credentials');
 	expect(credential?.type).toBe('modelAccessApi');
-	const tested = await rest.call<{ status: string }>('POST', '/credentials/test', {
-		credentials: {
-			...credential,
-			data: { baseUrl: first.told('Gateway'), apiKey: first.told('API Key') },
-		},
-	});
-	expect(tested.status).toBe('OK');
+	const data = { baseUrl: first.told('Gateway'), apiKey: first.told('API Key') };
+	const credentials = { ...credential, data };
+	const tested = await rest.call('POST', '/credentials/test', { credentials });
+	expect(tested).toMatchObject({ status: 'OK' });
 	expect((await stat(first.told('Files'))).isDirectory()).toBe(true);
 	const gatewayPort = Number(new URL(first.told('Gateway')).port);
 	await end(first, 'SIGINT');
@@ -124,10 +108,8 @@ test('npm run n8n -- --clean removes the installations and the data of this chec
 		for (const name of ['n8n-2.41.1-0a1b2c3d', own, 'data-00000000', 'others']) {
 			await mkdir(join(cache, name, 'node_modules'), { recursive: true });
 		}
-		await runCommand('npm', ['run', 'n8n', '--', '--clean'], {
-			cwd: PROJECT,
-			env: { N8N_STAGE_CACHE: cache },
-		});
+		const where = { cwd: PROJECT, env: { N8N_STAGE_CACHE: cache } };
+		await runCommand('npm', ['run', 'n8n', '--', '--clean'], where);
 		expect((await readdir(cache)).sort()).toEqual(['data-00000000', 'others']);
 	} finally {
 		await rm(cache, { recursive: true });

@@ -9,11 +9,8 @@ import { PACKAGE, PROJECT } from '../../scripts/n8n/package';
 import { FILES, type WorkflowFile } from '../../scripts/n8n/n8n-server';
 import { byId, inARow, MANUAL, ours } from '../../scripts/n8n/workflows';
 
-const n8nServer = arrange(() => ({
-	name: 'editor',
-	credential: false,
-	gateway: { taskSeconds: 2 },
-}));
+const QUICK = { taskSeconds: 2 };
+const n8nServer = arrange(() => ({ name: 'editor', credential: false, gateway: QUICK }));
 let browser: Browser;
 let editor: Editor;
 let credential: CredentialWindow;
@@ -33,9 +30,8 @@ async function installAsWritten(): Promise<void> {
 	const folder = join(n8nServer.n8n.userFolder, '.n8n', 'nodes');
 	await rm(folder, { recursive: true });
 	await mkdir(folder);
-	await runCommand('npm', ['install', ...(line ?? '').split(' '), n8nServer.tarball], {
-		cwd: folder,
-	});
+	const args = ['install', ...(line ?? '').split(' '), n8nServer.tarball];
+	await runCommand('npm', args, { cwd: folder });
 	expect(await readdir(join(folder, 'node_modules'))).toContain(PACKAGE);
 }
 
@@ -43,22 +39,13 @@ const NO_MODELS = /^The address answers, but not with a list of models\. .* Base
 const UNENCRYPTED = /^Base URL uses http, which would send the key unencrypted\. Use https/;
 const PROMPT = 'A lighthouse at dusk, watercolor';
 
-/** What a builder types, the node that is meant, and among how many first entries it has to be. */
-const SEARCHES: Array<[texts: string[], node: string, first: number]> = [
-	[
-		['generate an image', 'edit an image', 'create image', 'image to image', 'wait for image'],
-		'Model Access Image',
-		5,
-	],
-	[
-		[
-			...['create a response', 'message a model', 'analyze image', 'describe image', 'gpt', 'llm'],
-			...['list models', 'get models', 'openai compatible'],
-		],
-		'Model Access',
-		5,
-	],
-	[['chat model'], 'Model Access Chat Model', 10],
+/** A node, among how many first entries it has to be, and what a builder types who means it. */
+const SEARCHES: Array<[node: string, first: number, ...texts: string[]]> = [
+	['Model Access Image', 5, 'generate an image', 'edit an image', 'create image'],
+	['Model Access Image', 5, 'image to image', 'wait for image'],
+	['Model Access', 5, 'create a response', 'message a model', 'analyze image', 'describe image'],
+	['Model Access', 5, 'gpt', 'llm', 'list models', 'get models', 'openai compatible'],
+	['Model Access Chat Model', 10, 'chat model'],
 ];
 
 describe('from nothing to a saved image, in the steps of the README', () => {
@@ -97,7 +84,7 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 		await editor.add(undefined, 'Trigger manually');
 		const missed: unknown[] = [];
 		await editor.search();
-		for (const [texts, node, first] of SEARCHES) {
+		for (const [node, first, ...texts] of SEARCHES) {
 			for (const text of texts) {
 				const found = (await editor.searchAgain(text)).slice(0, first);
 				if (!found.includes(node)) missed.push({ text, node, found });
@@ -136,9 +123,7 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 			await editor.entry('Generate an image').click();
 			await editor.at('ndv').waitFor();
 			const fields = ['Model', 'Prompt', 'Wait for Completion', 'Simplify', 'Options', 'Advanced'];
-			await until('the fields are there, in this order', async () => {
-				return (await editor.fieldNames(fields)).join() === fields.join();
-			});
+			await editor.fieldsAre(fields);
 			const ofFiles = ['Download Images', 'On Timeout', 'Poll Interval (Seconds)'];
 			const options = async () => [...(await editor.offered(0)), ...(await editor.offered(1))];
 			expect(await options()).toEqual(expect.arrayContaining(['File Name', 'Size', ...ofFiles]));
@@ -154,7 +139,7 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 	);
 
 	browserTest('4: the run shows the image', async () => {
-		await editor.executeStep();
+		await editor.execute('node-execute-button');
 		await editor.viewImage();
 		await browser.screenshot('image-output');
 		await editor.output.getByText('Back to list').click();
@@ -210,7 +195,7 @@ describe('the model picker', () => {
 describe('each operation', () => {
 	browserTest('Response: Create shows its answer in the table', async () => {
 		await editor.fill('prompt', 'Write an image prompt for a lighthouse at dusk');
-		await editor.executeStep();
+		await editor.execute('node-execute-button');
 		await editor.showOutput('table');
 		const table = editor.output.locator('table').first();
 		await table.getByText('a lighthouse at dusk, ink drawing').waitFor();
@@ -275,7 +260,7 @@ describe('a run that does not go well', () => {
 		await editor.openNode('Generate Image');
 		await editor.field('prompt').locator('.cm-content').fill('A boat [[fail]]');
 		await editor.at('node-parameters').getByText('A boat [[fail]]').nth(1).waitFor();
-		await editor.executeStep();
+		await editor.execute('node-execute-button');
 		const { message, description } = await editor.errorShown();
 		expect(message).toBe('The image task failed (HTTP 500): the image could not be made');
 		expect(description).toContain(`Task ID: ${n8nServer.gateway.tasks.at(-1)?.id}`);

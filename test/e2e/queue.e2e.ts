@@ -10,8 +10,6 @@ import type { Execution } from '../../scripts/n8n/rest';
 import { startAll, startPostgres, startRedis, type Service } from '../../scripts/n8n/services';
 import { withCredential, type WorkflowFile } from '../../scripts/n8n/n8n-server';
 
-const NAME = 'queue';
-
 /** Queue mode as n8n documents it, with locks that run out while a test can wait for it. */
 const QUEUE_MODE = {
 	EXECUTIONS_MODE: 'queue',
@@ -30,12 +28,12 @@ let workers: [Running, Running];
 const ids = new Map<string, string>();
 
 const n8nServer = arrange(async () => {
-	const logs = join(await dataFolder(), `${NAME}-services`);
+	const logs = join(await dataFolder(), 'queue-services');
 	await mkdir(logs, { recursive: true });
 	const log = (name: string) => join(logs, `${name}.log`);
 	services = await startAll([startPostgres(log('postgres')), startRedis(log('redis'))]);
 	return {
-		name: NAME,
+		name: 'queue',
 		env: Object.assign({}, QUEUE_MODE, ...services.map(({ env }) => env)) as typeof QUEUE_MODE,
 		gateway: { taskSeconds: ({ prompt }) => (prompt.includes('Slow') ? 30 : 2) },
 	};
@@ -47,12 +45,7 @@ beforeAll(async () => {
 		const env = { QUEUE_HEALTH_CHECK_PORT: String(port) };
 		return await n8nServer.n8n.start({ args: ['worker'], name, port, env });
 	};
-	const [, ...both] = await Promise.all([
-		n8nServer.start(),
-		worker('worker-1'),
-		worker('worker-2'),
-	]);
-	workers = both;
+	[, ...workers] = await Promise.all([n8nServer.start(), worker('worker-1'), worker('worker-2')]);
 	const { rest } = n8nServer.main;
 	for (const workflow of Object.values(workflows)) {
 		const { id } = await rest.create(withCredential(workflow));
@@ -142,22 +135,19 @@ test('An execution that is stopped on the main instance asks for nothing more', 
 		const tasks = n8nServer.gateway.tasks.slice(before);
 		return tasks.length === 2 && tasks.every(({ id }) => pollsOf(id).length > 0);
 	});
-	const noted = await until('the logs name both', async () => {
+	const accepted = n8nServer.gateway.tasks.slice(before).map(({ id }) => id);
+	const [one, other] = await until('the logs name both', async () => {
 		const all = (await Promise.all(workers.map(notedBy))).flat();
-		const found = n8nServer.gateway.tasks
-			.slice(before)
-			.flatMap(({ id }) => all.filter(({ task }) => task === id));
+		const found = accepted.flatMap((id) => all.filter(({ task }) => task === id));
 		return found.length === 2 && found;
 	});
-	const [one, other] = noted;
 	stopped = one?.task ?? '';
 
 	await n8nServer.main.rest.call('POST', `/executions/${one?.execution}/stop`, {});
 	const at = Date.now();
 	// The one that goes on tells how long to look.
-	await until('the other one is polled three times more', () => {
-		return pollsOf(other?.task ?? '').filter((time) => time > at).length >= 3;
-	});
+	const more = () => pollsOf(other?.task ?? '').filter((time) => time > at);
+	await until('the other one is polled three times more', () => more().length >= 3);
 	expect(pollsOf(stopped).filter((time) => time > at + 1000)).toEqual([]);
 	const { status } = await n8nServer.main.rest.execution(one?.execution ?? '');
 	expect(status).toBe('canceled');
@@ -167,9 +157,8 @@ describe('A worker that is killed while it waits for images', () => {
 	const { waits, submits, fetches } = workflows;
 	const prompts: string[] = [];
 	let from = 0;
-	/** The executions that the killed worker was at. */
+	/** The executions of the killed worker, and those of the other one. */
 	let lost: Execution[];
-	/** The ones of the other worker. */
 	let others: Execution[];
 	let killed: Running;
 	let survivor: Running;

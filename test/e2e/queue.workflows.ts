@@ -1,4 +1,5 @@
-import { byId, image, inARow, ours, webhook } from '../../scripts/n8n/workflows';
+import { answering } from './arrange';
+import { image, inARow, ours, webhook } from '../../scripts/n8n/workflows';
 
 const call = (path: string, responseMode: string, responseData?: string) =>
 	webhook('Call', path, { responseMode, responseData });
@@ -56,14 +57,7 @@ const fetches = inARow('fetches', [
 /** Answers with a model's words while they come. */
 const streams = inARow('streams', [
 	call('streams', 'streaming'),
-	ours('Answer', 'modelAccess', {
-		resource: 'response',
-		operation: 'create',
-		model: byId('aurora-text-1'),
-		inputType: 'text',
-		prompt: '={{ $json.body.prompt }}',
-		stream: true,
-	}),
+	answering('={{ $json.body.prompt }}', { stream: true }),
 ]);
 
 /** Each is called by its name, at `/webhook/<name>`. */

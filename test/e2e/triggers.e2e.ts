@@ -1,25 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { drawImage, imageBelongsTo } from '../../gateway';
-import { arrange, createTable, until } from './arrange';
+import { arrange, drawing, tablesPath, until } from './arrange';
 import { runCommand } from '../../scripts/n8n/command';
 import { PROJECT } from '../../scripts/n8n/package';
-import {
-	everySeconds,
-	exampleWorkflows,
-	FILES,
-	importWorkflows,
-} from '../../scripts/n8n/n8n-server';
+import * as server from '../../scripts/n8n/n8n-server';
 import { served } from '../../scripts/n8n/webhook';
-import {
-	followed,
-	image,
-	inARow,
-	MANUAL,
-	respondedWithFile,
-	saved,
-	webhook,
-} from '../../scripts/n8n/workflows';
+import { followed, inARow, MANUAL, saved } from '../../scripts/n8n/workflows';
 
 const DAY = { start: '2026-01-02T10:00:00', end: '2026-01-02T11:00:00' };
 
@@ -37,12 +24,6 @@ const NEIGHBORS = (
 	parameters: { options: {}, ...more },
 }));
 
-const DRAW = inARow('draw', [
-	webhook('Wish', 'draw', { responseMode: 'responseNode' }),
-	image('Draw', '={{ $json.body.prompt }}'),
-	respondedWithFile('Answer'),
-]);
-
 const COLLECTED_LATER = 'submit-now-collect-later';
 
 /** Seconds that a task takes: longer than n8n needs to start again, so that it is open meanwhile. */
@@ -53,16 +34,20 @@ const n8nServer = arrange(() => ({
 	// This process draws. Meanwhile it reads no socket, and n8n closes one that is idle for 5 s.
 	gateway: { taskSeconds: 1, defaultSize: '256x256' },
 }));
-const folder = () => join(n8nServer.n8n.userFolder, FILES);
+const folder = () => join(n8nServer.n8n.userFolder, server.FILES);
 
 beforeAll(async () => {
-	const examples = (await exampleWorkflows()).map((workflow) => {
-		if (workflow.id === COLLECTED_LATER) return everySeconds(2)(workflow);
+	const examples = (await server.exampleWorkflows()).map((workflow) => {
+		if (workflow.id === COLLECTED_LATER) return server.everySeconds(2)(workflow);
 		const isKept = workflow.id === 'rows-to-images';
 		return isKept ? followed(workflow, 'Images', saved('Save', folder())) : workflow;
 	});
 	const neighbors = inARow('neighbors', [MANUAL, ...NEIGHBORS]);
-	await importWorkflows(n8nServer.n8n, [...examples, neighbors, DRAW]);
+	await server.importWorkflows(n8nServer.n8n, [
+		...examples,
+		neighbors,
+		drawing('={{ $json.body.prompt }}'),
+	]);
 });
 
 /** What nodes handed on in a run by `n8n execute`, which has to go well. */
@@ -98,7 +83,7 @@ describe('a workflow that waits for the world', () => {
 
 	test('hands the edited image to whoever uploaded one by its form', async () => {
 		await n8nServer.main.rest.activate('edit-uploaded-image');
-		const form = (await exampleWorkflows()).find(({ id }) => id === 'edit-uploaded-image');
+		const form = (await server.exampleWorkflows()).find(({ id }) => id === 'edit-uploaded-image');
 		const id = form?.nodes.find(({ type }) => type.endsWith('.formTrigger'))?.webhookId as string;
 		const { address } = n8nServer.main;
 		const page = await (await served(`${address}/form/${id}`)).text();
@@ -148,9 +133,12 @@ describe('a workflow that waits for the world', () => {
 
 	test('collects the tasks that it remembered, each once, after n8n was killed', async () => {
 		const { gateway } = n8nServer;
-		const table = await createTable(n8nServer.main.rest, 'Image tasks', ['task_id', 'prompt']);
+		const path = await tablesPath(n8nServer.main.rest);
+		const columns = ['task_id', 'prompt'].map((name) => ({ name, type: 'string' }));
+		const table = { name: 'Image tasks', columns };
+		const { id } = await n8nServer.main.rest.call<{ id: string }>('POST', path, table);
 		const rows = async () =>
-			(await n8nServer.main.rest.call<{ data: unknown[] }>('GET', `${table}/rows`)).data;
+			(await n8nServer.main.rest.call<{ data: unknown[] }>('GET', `${path}/${id}/rows`)).data;
 		gateway.settings.taskSeconds = SLOW;
 		const before = gateway.tasks.length;
 		await n8nServer.main.rest.call('POST', `/workflows/${COLLECTED_LATER}/run`, {
@@ -174,16 +162,11 @@ describe('a workflow that waits for the world', () => {
 		}
 	}, 300_000);
 
-	test.each(['database', 'default'])(
-		'keeps no file of its image in the mode %s',
-		async (mode) => {
-			n8nServer.gateway.settings.taskSeconds = 1;
-			if (mode === 'default') {
-				await n8nServer.main.stop();
-				await n8nServer.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: mode } });
-			}
-			expect(await filesFor(`no file: ${mode}`)).toBe(0);
-		},
-		300_000,
-	);
+	test('keeps no file of its image in the modes database and default', async () => {
+		n8nServer.gateway.settings.taskSeconds = 1;
+		expect(await filesFor('no file: database')).toBe(0);
+		await n8nServer.main.stop();
+		await n8nServer.start({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'default' } });
+		expect(await filesFor('no file: default')).toBe(0);
+	}, 300_000);
 });

@@ -1,41 +1,21 @@
 import { join } from 'node:path';
 import manifest from '../../package.json';
 import { imageBelongsTo } from '../../gateway';
-import { arrange, servedBy } from './arrange';
+import { answering, arrange, drawing, servedBy } from './arrange';
 import { openBrowser, browserTest } from './browser';
 import { Editor } from './browser-editor';
 import { dataFolder } from '../../scripts/n8n/folders';
 import type { StartOptions } from '../../scripts/n8n/n8n';
 import { PACKAGE, removePackage, repackPackage, installOver } from '../../scripts/n8n/package';
 import { withCredential } from '../../scripts/n8n/n8n-server';
-import {
-	byId,
-	chatModel,
-	image,
-	inARow,
-	ours,
-	respondedWithFile,
-	webhook,
-} from '../../scripts/n8n/workflows';
+import { chatModel, inARow, webhook } from '../../scripts/n8n/workflows';
 
 const LOWER = manifest.version;
-
 const HIGHER = '999.0.0';
-
-const DRAW = inARow('draw', [
-	webhook('Wish', 'draw', { responseMode: 'responseNode' }),
-	image('Draw', '={{ $json.body.text }}'),
-	respondedWithFile('Respond'),
-]);
 
 const ANSWER = inARow('answer', [
 	webhook('Question', 'answer', { responseMode: 'lastNode' }),
-	ours('Answer', 'modelAccess', {
-		resource: 'response',
-		operation: 'create',
-		model: byId('aurora-text-1'),
-		prompt: '={{ $json.body.text }}',
-	}),
+	answering('={{ $json.body.text }}'),
 ]);
 
 const AGENT = servedBy(
@@ -64,11 +44,8 @@ let higher: string;
 const saved = new Map<string, string>();
 
 beforeAll(async () => {
-	higher = await repackPackage(
-		n8nServer.tarball,
-		HIGHER,
-		join(await dataFolder(), 'packed', HIGHER),
-	);
+	const folder = join(await dataFolder(), 'packed', HIGHER);
+	higher = await repackPackage(n8nServer.tarball, HIGHER, folder);
 	await n8nServer.start();
 });
 
@@ -93,10 +70,8 @@ const post = async (path: string, text: string) => await n8nServer.post(path, { 
 /** Calls each workflow, which has to answer rightly by one request of its own. */
 async function expectAllRun(text: string): Promise<void> {
 	const { gateway } = n8nServer;
-	const counts = () => [
-		gateway.count({ route: 'generations' }),
-		gateway.count({ route: 'responses' }),
-	];
+	const counts = () =>
+		(['generations', 'responses'] as const).map((route) => gateway.count({ route }));
 	const [generations = 0, responses = 0] = counts();
 	const png = Buffer.from(await (await post('draw', text)).arrayBuffer());
 	expect(imageBelongsTo(text, png)).toBe(true);
@@ -107,10 +82,8 @@ async function expectAllRun(text: string): Promise<void> {
 
 /** The versions that n8n has of the package's nodes. */
 async function knownVersions(): Promise<string[]> {
-	const types = (await n8nServer.main.rest.nodeTypes()) as Array<{
-		name: string;
-		communityNodePackageVersion?: string;
-	}>;
+	type Known = { name: string; communityNodePackageVersion?: string };
+	const types = (await n8nServer.main.rest.nodeTypes()) as Known[];
 	const ours = types.filter(({ name }) => name.startsWith(`${PACKAGE}.`));
 	return [...new Set(ours.map((one) => one.communityNodePackageVersion ?? 'none'))];
 }
@@ -130,11 +103,9 @@ async function expectHigherRuns(text: string): Promise<void> {
 describe('workflows that were saved with one version of the package', () => {
 	test('run with that version', async () => {
 		expect(await knownVersions()).toEqual([LOWER]);
-		for (const workflow of [DRAW, ANSWER, AGENT]) {
-			const { id } = await n8nServer.main.rest.create({
-				...withCredential(workflow),
-				id: undefined,
-			});
+		for (const workflow of [drawing('={{ $json.body.text }}'), ANSWER, AGENT]) {
+			const given = { ...withCredential(workflow), id: undefined };
+			const { id } = await n8nServer.main.rest.create(given);
 			await n8nServer.main.rest.activate(id);
 			saved.set(id, await savedText(id));
 		}
@@ -160,10 +131,8 @@ describe('workflows that were saved with one version of the package', () => {
 		await editor.node('Draw').getByText('?', { exact: true }).waitFor();
 		await editor.openNode('Draw');
 		await editor.at('ndv').getByText('Install this node to use it').waitFor();
-		const text = await editor.at('ndv').innerText();
-		expect(text).toContain(
-			`This node is not currently installed. It's part of the ${PACKAGE} community package.`,
-		);
+		const said = `This node is not currently installed. It's part of the ${PACKAGE} community package.`;
+		expect(await editor.at('ndv').innerText()).toContain(said);
 		expect(n8nServer.gateway.requests).toHaveLength(requests);
 		await expectUnchanged();
 	});

@@ -9,41 +9,37 @@ import {
 } from './call-sites';
 import type { BadAddress, Mode, Timeouts } from './harness';
 
-/** What is certain about a request that went wrong: a row of the retry table. */
-export type Outcome =
-	/** The gateway did nothing, and later it may. */
-	| 'later'
-	/** Nothing reached the gateway. */
-	| 'unreached'
-	/** An internal error (500). */
-	| 'internal'
-	/** The request may have been executed. */
-	| 'doubt'
-	/** The request was executed, and its answer is of no use. */
-	| 'unusable'
-	/** The gateway did nothing, and will not. */
-	| 'refused';
-
 /** How often the request is sent with three retries, and whether its error calls itself retryable. */
-const RETRIES: Record<Outcome, Record<Kind, [sent: number, retryable: boolean]>> = {
+type Retries = Record<Kind, [sent: number, retryable: boolean]>;
+
+/** By what is certain about a request that went wrong. */
+const RETRIES = {
+	/** The gateway did nothing, and later it may. */
 	later: { read: [4, true], response: [4, true], image: [4, true], download: [4, true] },
+	/** Nothing reached the gateway. */
 	unreached: { read: [4, true], response: [4, true], image: [4, true], download: [4, true] },
+	/** An internal error (500). */
 	internal: { read: [2, true], response: [2, false], image: [1, false], download: [4, true] },
+	/** The request may have been executed. */
 	doubt: { read: [4, true], response: [1, false], image: [1, false], download: [4, true] },
+	/** The request was executed, and its answer is of no use. */
 	unusable: { read: [1, true], response: [1, false], image: [1, false], download: [1, false] },
+	/** The gateway did nothing, and will not. */
 	refused: { read: [1, false], response: [1, false], image: [1, false], download: [1, false] },
-};
+} satisfies Record<string, Retries>;
+
+type Outcome = keyof typeof RETRIES;
 
 const BACKOFF = [1, 2, 4];
+
+const CHECK = 'Check the usage in the gateway’s console before you';
 
 /** What the error says where the request may have been executed. */
 const IN_DOUBT: Record<Kind, string[]> = {
 	read: [],
-	response: [
-		'The request may have been executed and charged. Check the usage in the gateway’s console before you send it again.',
-	],
+	response: [`The request may have been executed and charged. ${CHECK} send it again.`],
 	image: [
-		'An image task may exist and be charged although no task ID arrived. Check the usage in the gateway’s console before you submit it again.',
+		`An image task may exist and be charged although no task ID arrived. ${CHECK} submit it again.`,
 	],
 	download: [],
 };
@@ -83,7 +79,7 @@ export interface Row {
 	address?: BadAddress;
 	/** Which requests time out at once. */
 	timeouts?: Timeouts;
-	modes: Mode[];
+	modes: readonly Mode[];
 	expected: Expected;
 }
 
@@ -169,8 +165,5 @@ export function adviceAt(callSite: CallSite, failure: Failure) {
 }
 
 /** The call sites of a row, each with what comes of it there. */
-export const sitesOf = ({ expected }: Row): Array<[CallSite, Failure | 'right']> =>
-	ALL_SITES.flatMap((callSite) => {
-		const what = expected[callSite];
-		return what ? [[callSite, what]] : [];
-	});
+export const sitesOf = ({ expected }: Row) =>
+	ALL_SITES.filter((site) => expected[site]).map((site) => [site, expected[site]!] as const);

@@ -1,51 +1,26 @@
 import tls from 'node:tls';
 import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import {
-	freePort,
-	newAuthority,
-	newCertificate,
-	startSniffer,
-	startTlsFront,
-	type TlsFront,
-} from '../../gateway/faults/catalogue';
+import * as faults from '../../gateway/faults/catalogue';
 import * as nodes from '../nodes/arrange';
-import {
-	newRecord,
-	runNode,
-	type RunNodeOptions,
-	type RunRecord,
-} from '../../scripts/engine/index';
+import { newRecord, type RunRecord } from '../../scripts/engine/index';
 import { watchRejections } from '../support/rejections';
 import { expectNoSecret } from '../support/secrets';
 import { CALL_SITES, type CallSite } from './call-sites';
 import type { Row } from './expected';
 
 /** Addresses that stand for the gateway's or the storage's own. */
-export type BadAddress =
-	| 'refused'
-	| 'self-signed'
-	| 'expired'
-	| 'another host'
-	| 'asks a client'
-	| 'asks a client by TLS 1.2'
-	| 'trusted';
+export type BadAddress = 'refused' | keyof Awaited<ReturnType<typeof startFronts>>;
 
 /** What a node does on an error: stop, continue, continue at the error output. */
-export type Mode = 'throw' | 'continueRegularOutput' | 'continueErrorOutput';
+export const MODES = ['throw', 'continueRegularOutput', 'continueErrorOutput'] as const;
 
-export const MODES: Mode[] = ['throw', 'continueRegularOutput', 'continueErrorOutput'];
+export type Mode = (typeof MODES)[number];
 
 /** Requests that time out at once, in real time. */
 export type Timeouts = 'all' | 'wholeBodies';
 
 interface Ended {
-	failure?: {
-		message: string;
-		description?: string;
-		details?: IDataObject;
-		itemIndex?: number;
-	};
+	failure?: { message: string; description?: string; details?: IDataObject; itemIndex?: number };
 	outputs?: INodeExecutionData[][];
 	left: unknown;
 	record: RunRecord;
@@ -60,7 +35,8 @@ const IDLE_MS = 60_000;
 const HOST = 'localhost';
 
 /** Servers before a port by the addresses that they stand for, each with another certificate. */
-async function startFronts(port: number, authority: ReturnType<typeof newAuthority>) {
+async function startFronts(port: number, authority: ReturnType<typeof faults.newAuthority>) {
+	const { newCertificate, startTlsFront } = faults;
 	const trusted = newCertificate([HOST], { authority });
 	const asking = { ...trusted, requestCert: true, rejectUnauthorized: true, ca: authority.cert };
 	const start = async (certificate: Parameters<typeof startTlsFront>[0]) =>
@@ -72,7 +48,7 @@ async function startFronts(port: number, authority: ReturnType<typeof newAuthori
 		'asks a client': await start({ ...asking, minVersion: 'TLSv1.3' }),
 		'asks a client by TLS 1.2': await start({ ...asking, maxVersion: 'TLSv1.2' }),
 		trusted: await start(trusted),
-	} satisfies Partial<Record<BadAddress, TlsFront>>;
+	};
 }
 
 /** Runs one request of a node after the other against a gateway at which it fails. */
@@ -89,14 +65,14 @@ export async function openFaultHarness() {
 	gateway.settings.taskSeconds = 10 ** 8;
 	const running = await nodes.submitted(harness, { prompt: 'A slow boat' });
 	gateway.settings.taskSeconds = 6;
-	const elsewhere = await startSniffer();
-	const authority = newAuthority();
+	const elsewhere = await faults.startSniffer();
+	const authority = faults.newAuthority();
 	const restoreTrust = trust(authority.cert);
 	const fronts = {
 		api: await startFronts(Number(new URL(gateway.origin).port), authority),
 		storage: await startFronts(Number(new URL(gateway.storageUrl).port), authority),
 	};
-	const refused = `127.0.0.1:${await freePort()}`;
+	const refused = `127.0.0.1:${await faults.freePort()}`;
 	const allFronts = Object.values(fronts).flatMap((side) => Object.entries(side));
 
 	const originOf = (side: 'api' | 'storage', address: BadAddress) =>
@@ -121,23 +97,17 @@ export async function openFaultHarness() {
 	): Promise<Ended> {
 		const isText = /^(model|response),/.test(CALL_SITES[callSite].operation);
 		const node = isText ? nodes.textNode(time) : nodes.imageNode(time);
+		const run = isText ? harness.text : harness.image;
 		const record = newRecord();
-		const options: RunNodeOptions = {
-			node: timeouts ? impatient(node, timeouts) : node,
-			parameters: parameters[callSite]() as RunNodeOptions['parameters'],
-			time,
-			credentials: { modelAccessApi: { baseUrl, apiKey: access.apiKey } },
-			credentialTypes: [new ModelAccessApi()],
-			record,
+		const options = {
+			...{ record, node: timeouts ? impatient(node, timeouts) : node, access: { baseUrl } },
 			...(mode !== 'throw' && { onError: mode }),
 		};
 		try {
-			const { outputs, hints, nodeContext, runExecutionData } = await runNode(options);
-			const left = { outputs, hints, nodeContext, runExecutionData };
-			const { error, error_details } = outputs[0]?.[0]?.json ?? {};
-			if (error === undefined) return { record, left, outputs };
-			const failure = { message: error as string, details: error_details as IDataObject };
-			return { record, left, outputs, failure };
+			const { outputs } = await run(parameters[callSite](), options);
+			const { error, error_details: details } = outputs[0]?.[0]?.json ?? {};
+			const failure = { message: error as string, details: details as IDataObject };
+			return { record, left: outputs, outputs, ...(error !== undefined && { failure }) };
 		} catch (error) {
 			const { message, description, context } = nodes.shown({ error: error as Error });
 			const { details, itemIndex } = context;
@@ -233,8 +203,7 @@ export async function openFaultHarness() {
 				sent: starts.length || paused.length + 1,
 				waits: (starts.length > 0 ? gaps : paused).map((ms) => Math.round(ms) / 1000),
 				...anonymous(ended),
-				/** What is wrong with how a failed item is handed to n8n. */
-				wrongItem: wrongItem(ended, mode),
+				...(ended.failure && { place: placeOf(ended) }),
 			};
 		},
 
@@ -248,25 +217,19 @@ export async function openFaultHarness() {
 	};
 }
 
-/** What is wrong with how a failed item is handed to n8n. */
-function wrongItem({ failure, outputs = [] }: Ended, mode: Mode): string[] {
-	const [item] = outputs[0] ?? [];
-	if (!failure) return [];
-	if (mode === 'throw') {
-		if (item) return ['the node did not throw'];
-		return failure.itemIndex === 0 ? [] : ['the error does not name its item'];
-	}
-	if (!item) return ['the node did not continue'];
+/** How a failed item is handed to n8n. */
+function placeOf({ failure, outputs = [] }: Ended) {
+	const [item = { json: {}, pairedItem: undefined }] = outputs[0] ?? [];
 	const { pairedItem } = item;
-	const isLinked = typeof pairedItem === 'object' && 'item' in pairedItem && pairedItem.item === 0;
-	const goesToErrorOutput = Object.hasOwn(item, 'error');
-	const faults = [
-		[outputs.flat().length !== 1, 'there is not exactly one item'],
-		[!isLinked, 'the item is not linked to its input'],
-		[goesToErrorOutput !== (mode === 'continueErrorOutput'), 'the item goes to the wrong output'],
-		[Object.keys(item).includes('error'), 'n8n would replace the JSON of the item'],
-	] as const;
-	return faults.filter(([isWrong]) => isWrong).map(([, what]) => what);
+	return {
+		items: outputs.flat().length,
+		/** The item that it is linked to, or that the error names. */
+		of:
+			typeof pairedItem === 'object' && 'item' in pairedItem ? pairedItem.item : failure?.itemIndex,
+		goesToErrorOutput: Object.hasOwn(item, 'error'),
+		/** n8n replaces the JSON of an item by an error that it can see. */
+		isReplaced: Object.keys(item).includes('error'),
+	};
 }
 
 /** The node, its requests given up at once where nothing arrives. */

@@ -1,9 +1,4 @@
-import {
-	CONNECTION_FAULTS,
-	HEADER_FAULTS,
-	SILENT_FAULTS,
-	STREAM_FAULTS,
-} from '../../gateway/faults/catalogue';
+import * as faults from '../../gateway/faults/catalogue';
 import { ALL_SITES, type CallSite } from './call-sites';
 import { at, fails, rowsFor, type Expected, type Failure, type Row } from './expected';
 import { MODES, type BadAddress } from './harness';
@@ -85,7 +80,7 @@ const tooSlow = broken('The answer was not complete within 300 s', [
 	'Raise the Timeout option if answers take longer.',
 ]);
 
-const connectionRows = rowsFor('Connections', CONNECTION_FAULTS, {
+const connectionRows = rowsFor('Connections', faults.CONNECTION_FAULTS, {
 	'closed before the request was handled': lostAtOnce('ECONNRESET'),
 	'closed before the reply': at(['response', 'edit', 'wait'], lost('ECONNRESET')),
 	'half a header, then closed': lostAtOnce('ECONNRESET'),
@@ -107,7 +102,7 @@ const silent = (stream: Failure) => read(timedOut('Timeout'), stream, silentFile
 
 const NEVER = 'never an answer';
 
-const silentRows = rowsFor('Connections', SILENT_FAULTS, {
+const silentRows = rowsFor('Connections', faults.SILENT_FAULTS, {
 	[NEVER]: silent(timedOut('Timeout')),
 	'headers, then silence': silent(silentStream()),
 	'half a body, then silence': silent(silentStream(HALF)),
@@ -181,7 +176,7 @@ const addressRows: Row[] = [
 const Z = 'Z_DATA_ERROR';
 const undecodable = read(lost(Z), lostInStream({}, Z), lostFile(Z));
 
-const headerRows = rowsFor('Headers and encodings', HEADER_FAULTS, {
+const headerRows = rowsFor('Headers and encodings', faults.HEADER_FAULTS, {
 	gzip: right,
 	'gzip that is broken': undecodable,
 	'gzip that is none': undecodable,
@@ -219,7 +214,7 @@ const STREAMS: Record<string, Outcome> = {
 };
 
 const ofStreams = Object.entries(STREAMS).map(([name, stream]) => [name, { stream }] as const);
-const streamRows = rowsFor('Streams', STREAM_FAULTS, Object.fromEntries(ofStreams));
+const streamRows = rowsFor('Streams', faults.STREAM_FAULTS, Object.fromEntries(ofStreams));
 
 const otherRows = [...addressRows, ...headerRows, ...streamRows];
 export const NETWORK_ROWS: Row[] = [...connectionRows, ...silentRows, ...otherRows];

@@ -5,7 +5,7 @@ import {
 } from '../../scripts/engine/index';
 import { optionNamesAt, type CallSite } from './call-sites';
 import { adviceAt, failureAt, sitesOf, type Failure, type Row } from './expected';
-import { openFaultHarness, type FaultHarness, type Seen } from './harness';
+import { openFaultHarness, type FaultHarness, type Mode, type Seen } from './harness';
 
 export function runRows(rows: Row[]) {
 	let disk: BinaryStorage;
@@ -30,7 +30,7 @@ export function runRows(rows: Row[]) {
 				for (const [callSite, what] of sitesOf(row)) {
 					const name = `${callSite}, ${mode}`;
 					actual[name] = seen(callSite, await harness.run(row, callSite, mode), what);
-					expected[name] = wanted(callSite, what);
+					expected[name] = wanted(callSite, what, mode);
 				}
 			}
 			expect(actual).toEqual(expected);
@@ -43,11 +43,12 @@ export function runRows(rows: Row[]) {
 }
 
 /** What {@link seen} is where all is as expected. */
-function wanted(callSite: CallSite, what: Failure | 'right') {
-	const right = { wrongItem: [], missing: [], wronglySaid: [], unreadable: [] };
+function wanted(callSite: CallSite, what: Failure | 'right', mode: Mode) {
+	const right = { missing: [], wronglySaid: [], unreadable: [] };
 	if (what === 'right') return { ...right, sent: 1, waits: [] };
-	const { sent, waits, message, details } = failureAt(callSite, what);
-	return { ...right, sent, waits, message, details };
+	const goesToErrorOutput = mode === 'continueErrorOutput';
+	const place = { items: mode === 'throw' ? 0 : 1, of: 0, goesToErrorOutput, isReplaced: false };
+	return { ...right, ...failureAt(callSite, what), place };
 }
 
 /** What came of a run, beside what is wrong with its texts. */

@@ -1,41 +1,20 @@
-import {
-	redirectFault,
-	RETRY_AFTERS,
-	retryAfterFault,
-	statusFault,
-	type ErrorContent,
-} from '../../gateway/faults/catalogue';
+import * as faults from '../../gateway/faults/catalogue';
 import { ALL_SITES, API_SITES, type CallSite } from './call-sites';
-import {
-	at,
-	fails,
-	row,
-	type Expected,
-	type Failure,
-	type Outcome,
-	type Row,
-	type Sentence,
-} from './expected';
+import { at, fails, row, type Expected, type Failure, type Row } from './expected';
 import { MODES } from './harness';
+
+type Sentences = Failure['advice'];
 
 /** A call site for each column of the retry table. */
 const EACH_KIND: CallSite[] = ['models', 'response', 'generate', 'download'];
 
 export const REQUEST = { request_id: '{request}' };
 
-export interface Status {
-	status: number;
-	outcome: Outcome;
-	title: string;
-	advice: Sentence[];
-}
+type Status = ReturnType<typeof status>;
 
-const status = (code: number, outcome: Outcome, title: string, advice: Sentence[]): Status => ({
-	status: code,
-	outcome,
-	title,
-	advice,
-});
+const status = (status: number, outcome: Failure['outcome'], title: string, advice: Sentences) => {
+	return { status, outcome, title, advice };
+};
 
 /** A status for each row of the retry table: each call site is tried, and each choice of On Error. */
 const EVERYWHERE = [400, 500, 502, 503];
@@ -65,17 +44,16 @@ export const STATUSES: Status[] = [
 const FORBIDDEN =
 	'The key or its group lacks this permission, or the balance is used up. Check both in the gateway’s console. Some gateways also refuse the address of this n8n.';
 
+const IMAGES_OFF = 'For images, the gateway’s asynchronous tasks may be turned off.';
+
 /** What a status means at a call site where the table's advice says more than can be true there. */
-const AT_SITE: Record<number, Partial<Record<CallSite, Sentence[]>>> = {
+const AT_SITE: Record<number, Partial<Record<CallSite, Sentences>>> = {
 	403: { models: [FORBIDDEN], response: [FORBIDDEN] },
 	404: {
 		models: ['Check the Base URL of the credential (it ends in /v1).'],
 		// The list of models is asked, and settles both the address and the model.
 		response: ['The key’s list has'],
-		generate: [
-			'The key’s list has',
-			'For images, the gateway’s asynchronous tasks may be turned off.',
-		],
+		generate: ['The key’s list has', IMAGES_OFF],
 	},
 };
 
@@ -117,11 +95,9 @@ export const noImage = (what: string) =>
 export function stored(code: number, more: Partial<Failure> = {}): Failure {
 	const details = { http_status: code };
 	if ([403, 404, 410].includes(code)) {
-		const advice = [
-			'The image is paid for, but the task names no other link. Ask the gateway’s operator.',
-		];
+		const advice = `The image is paid for, but the task names no other link. ${ASK_OPERATOR}`;
 		const message = `HTTP ${code}, the link no longer works`;
-		return fails('refused', message, advice, { details, ...more });
+		return fails('refused', message, [advice], { details, ...more });
 	}
 	const isPassing = code === 408 || code === 429 || code >= 500;
 	const advice = [isPassing ? STORAGE_FAULT : ASK_OPERATOR];
@@ -130,14 +106,12 @@ export function stored(code: number, more: Partial<Failure> = {}): Failure {
 
 const CODED = { type: 'some_type', code: 'some_code' };
 
-const UNKNOWN_TASK = fails(
-	'refused',
-	'The gateway knows no image task "{task}" (HTTP 404)',
-	[
-		'The task ID is wrong, the task has expired, or another API key submitted it. Use the credential that submitted the task.',
-	],
-	{ details: { http_status: 404, ...CODED, ...REQUEST } },
-);
+const WRONG_ID =
+	'The task ID is wrong, the task has expired, or another API key submitted it. Use the credential that submitted the task.';
+const UNKNOWN = 'The gateway knows no image task "{task}" (HTTP 404)';
+const UNKNOWN_TASK = fails('refused', UNKNOWN, [WRONG_ID], {
+	details: { http_status: 404, ...CODED, ...REQUEST },
+});
 
 const atSites = (each: Status): Expected =>
 	Object.fromEntries(
@@ -156,7 +130,7 @@ const statusRows = STATUSES.map((each): Row => {
 		...(code === 404 && { get: UNKNOWN_TASK, wait: UNKNOWN_TASK }),
 		download: stored(code),
 	};
-	const fault = { ...statusFault(code), name: `HTTP ${code}` };
+	const fault = { ...faults.statusFault(code), name: `HTTP ${code}` };
 	return row('Statuses', fault, expected, everywhere && { modes: MODES });
 });
 
@@ -166,7 +140,7 @@ export const WEB_PAGE_ADVICE =
 	'The Base URL may be wrong, or a login page or a firewall answered. Open the Base URL of the credential in a browser to see the page.';
 
 /** What an error quotes of each body: once, whatever its status. */
-const ERROR_BODIES: Array<[ErrorContent, quote: string, advice?: string]> = [
+const ERROR_BODIES: Array<[faults.ErrorContent, quote: string, advice?: string]> = [
 	['nothing', ''],
 	['plain text', 'upstream is sad [31m'],
 	['a web page', WEB_PAGE, WEB_PAGE_ADVICE],
@@ -175,7 +149,7 @@ const ERROR_BODIES: Array<[ErrorContent, quote: string, advice?: string]> = [
 ];
 
 const errorBodyRows = ERROR_BODIES.map(([content, quote, advice]): Row => {
-	const fault = statusFault(400, content);
+	const fault = faults.statusFault(400, content);
 	const { advice: ofTheStatus, ...invalid } = ofStatus(400);
 	const failure = refusal({ ...invalid, advice: advice ? [advice] : ofTheStatus }, quote);
 	const expected = { ...at(['models', 'stream'], failure), download: stored(400) };
@@ -193,7 +167,7 @@ const askedOf = (code: number, seconds: number): Failure['ofKind'] => {
 };
 
 function asked(code: number, form: string): Row {
-	const { seconds } = RETRY_AFTERS[form]!;
+	const { seconds } = faults.RETRY_AFTERS[form]!;
 	const limits = ['rate_limit_error', 'rate_limit_exceeded'];
 	const [type, kind] = code === 429 ? limits : ['overloaded_error', 'service_unavailable'];
 	const more: Partial<Failure> =
@@ -210,7 +184,7 @@ function asked(code: number, form: string): Row {
 		...at(isFirst ? ['models', 'generate'] : ['models'], limited),
 		...((isFirst || more.sent) && { download: stored(code, more) }),
 	};
-	return row('Retry-After in every form', retryAfterFault(code, form), expected);
+	return row('Retry-After in every form', faults.retryAfterFault(code, form), expected);
 }
 
 const REDIRECT = [
@@ -235,7 +209,7 @@ const REDIRECTS: Array<[status: number, target: string, atStorage: Failure]> = [
 ];
 
 const redirectRows = REDIRECTS.map(([code, target, atStorage]): Row => {
-	const fault = redirectFault(code, target);
+	const fault = faults.redirectFault(code, target);
 	const title = 'The gateway’s address redirects to another one';
 	const own = status(code, 'refused', title, REDIRECT);
 	const isFirst = code === 307 && target === 'another origin';
@@ -247,7 +221,7 @@ const redirectRows = REDIRECTS.map(([code, target, atStorage]): Row => {
 export const STATUS_ROWS: Row[] = [
 	...statusRows,
 	...errorBodyRows,
-	...Object.keys(RETRY_AFTERS).map((form) => asked(429, form)),
+	...Object.keys(faults.RETRY_AFTERS).map((form) => asked(429, form)),
 	asked(503, 'Retry-After: 7'),
 	...redirectRows,
 ];

@@ -1,4 +1,4 @@
-import { TASK_ENDS } from '../../gateway/images/ends';
+import { endNamed, TASK_ENDS } from '../../gateway/images/ends';
 import { generateImage, shown, useHarness } from '../nodes/arrange';
 import { TASK_END_ROWS } from './task-ends';
 
@@ -19,7 +19,8 @@ test.each(TASK_END_ROWS)('$end', async ({ end, submits, message, advice, retryab
 	expect(error.description?.slice(0, advice.length)).toBe(advice);
 	expect(error.context.details?.retryable).toBe(retryable);
 	expect(harness.gateway.count({ route: 'generations' })).toBe(submits);
+	const { charged } = endNamed(end);
+	expect(harness.gateway.charges).toHaveLength(charged ? submits : 0);
 	// What the gateway charged is never called free.
-	if (harness.gateway.charges.length > 0)
-		expect(error.description).toMatch(/charged.*Check the usage/);
+	if (charged) expect(error.description).toMatch(/charged.*Check the usage/);
 });
