@@ -8,7 +8,7 @@ import { chunksOf, THINKS, useChat, WAYS, type Asked } from './chat-model.arrang
 
 const harness = useChat();
 
-const object = (properties: object) => ({ type: 'object', properties });
+const object = (properties: object) => ({ type: 'object' as const, properties });
 const noop = async () => '';
 const weather = tool(noop, {
 	name: 'get_weather',
