@@ -177,5 +177,6 @@ test('a failure is one text for the agent: what happened, what to do, and the ta
 test('a failure is the same text under Continue', async () => {
 	const parameters = createResponse({ prompt: '[[status:403]]' });
 	const [item] = await itemsOf(text(), parameters, CONTINUE);
-	expect(item).toEqual({ error: expect.stringMatching(/HTTP 403.*\. .* Request ID: \S+\.$/) });
+	const error = expect.stringMatching(/HTTP 403.*\. .* Request ID: \S+\.$/) as string;
+	expect(item).toEqual({ error });
 });

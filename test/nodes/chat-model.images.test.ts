@@ -34,14 +34,15 @@ describe.each(WAYS)('A model that draws, asked %s', (_way, ask) => {
 		'answers although n8n can’t %s',
 		async (what) => {
 			const { model, runs, context } = await harness.supply(drawing);
-			const { addInputData, helpers } = context;
+			const addInputData = context.addInputData.bind(context);
 			if (what === 'store the image') {
-				helpers.prepareBinaryData = async () => await Promise.reject(new Error('disk full'));
+				context.helpers.prepareBinaryData = async () =>
+					await Promise.reject(new Error('disk full'));
 			} else {
 				context.addInputData = (type, data) => {
 					// n8n's own run holds the messages.
 					if (JSON.stringify(data) === '[[{"json":{}}]]') throw new Error('no run');
-					return addInputData.call(context, type, data);
+					return addInputData(type, data);
 				};
 			}
 			await expect(harness.drive(ask(model, 'A boat'))).resolves.toHaveProperty('content');

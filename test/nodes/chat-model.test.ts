@@ -3,12 +3,12 @@ import { DynamicTool, tool } from '@langchain/core/tools';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 import { drawImage } from '../../gateway';
-import { byId } from './arrange';
+import { ANSWER_OPTIONS, byId } from './arrange';
 import { chunksOf, THINKS, useChat, WAYS, type Asked } from './chat-model.arrange';
 
 const harness = useChat();
 
-const object = (properties: object) => ({ type: 'object', properties });
+const object = (properties: object) => ({ type: 'object' as const, properties });
 const noop = async () => '';
 const weather = tool(noop, {
 	name: 'get_weather',
@@ -40,23 +40,11 @@ describe('a request', () => {
 		const schema = { type: 'object', properties: { a: { type: 'string' } } };
 		const sentFormat = { type: 'json_schema', name: 'a', schema, strict: true };
 		const format = { ...sentFormat, schema: JSON.stringify(schema) };
-		const extraBody = '{"user":"42","max_output_tokens":98,"tools":[{"type":"web_search"}]}';
-		const rows: Array<[option: string, value: unknown, sent?: object]> = [
-			['temperature', 0.5, { temperature: 0.5 }],
-			['maxOutputTokens', 99, { max_output_tokens: 98 }],
-			['topP', 0.9, { top_p: 0.9 }],
-			['reasoningEffort', 'xhigh', { reasoning: { effort: 'xhigh', summary: 'auto' } }],
-			['reasoningSummary', 'auto'],
+		const extraBody = '{"user":"42","top_p":0.1,"tools":[{"type":"web_search"}]}';
+		const rows: typeof ANSWER_OPTIONS = [
+			...ANSWER_OPTIONS,
 			['responseFormat', { format }, { text: { format: sentFormat, verbosity: 'low' } }],
-			['verbosity', 'low'],
-			['promptCacheKey', 'k', { prompt_cache_key: 'k' }],
-			['include', 'a, b', { include: ['a', 'b'] }],
-			['metadata', '{"a":"b"}', { metadata: { a: 'b' } }],
-			['safetyIdentifier', 's', { safety_identifier: 's' }],
-			['store', false, { store: false }],
-			['serviceTier', 'flex', { service_tier: 'flex' }],
-			['extraBody', extraBody, { user: '42' }],
-			...['timeout', 'idleTimeout', 'maxRetries'].map((name): [string, unknown] => [name, 1]),
+			['extraBody', extraBody, { user: '42', top_p: 0.1 }],
 		];
 		const { model } = await harness.supply({
 			model: { __rl: true, mode: 'list', value: 'aurora-omni-1' },

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sizeOf } from '../../gateway';
-import { byId, generateImage, itemsOf, numbered, useHarness } from './arrange';
+import { byId, generateImage, itemsOf, useHarness } from './arrange';
 import { checkingTasks, expectImages } from './image.arrange';
 
 const harness = useHarness(checkingTasks);
@@ -109,18 +109,4 @@ describe('What Image → Generate returns', () => {
 			files.map(([field, name]) => ({ binary: { [field!]: { fileName: `boat-${name}.png` } } })),
 		);
 	});
-});
-
-test('the log names each accepted task before its wait begins, since it outlives the process', async () => {
-	const prompt = '=Picture {{ $json.n }}';
-	const { logs } = await harness.image(generateImage({ prompt }), { items: numbered(2) });
-	const lines = harness.gateway.tasks.map(({ id, request }) => {
-		const first = logs.find(({ message }) => message.includes(id))!;
-		const item = request.prompt.replace('Picture', 'item');
-		const says = `^Execution \\S+, node "[^"]+", ${item}: image task ${id} was accepted$`;
-		expect([first.level, first.message]).toEqual(['info', expect.stringMatching(says)]);
-		return first;
-	});
-	expect(logs.filter(({ message }) => message.endsWith('was accepted'))).toHaveLength(2);
-	expect(lines).toHaveLength(2);
 });

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { drawImage, type Fault, type FormRecord } from '../../gateway';
 import type { WorkflowRun } from '../../scripts/engine/index';
-import { canceledAfter, file, numbered, reply, useHarness } from './arrange';
+import { canceledAfter, CONTINUE, file, numbered, reply, useHarness } from './arrange';
 import { expectImages, runChecked, type Placed, type WorkflowOptions } from './image.arrange';
 import { editImage, generateImage, getTask, sourceFiles } from './parameters';
 
@@ -113,17 +113,15 @@ describe('Retry On Fail', () => {
 		harness.gateway.settings.failTask = ({ prompt }) =>
 			prompt === 'Picture 1' && failures-- > 0 ? { httpStatus: 400 } : undefined;
 		const ended = await run([tried(images())], { items: numbered(3) });
-		const drawn = harness.gateway.tasks.map(({ request }) => request.prompt);
-		expect(drawn.sort()).toEqual(prompts(0, 1, 1, 2));
-		const again = harness.gateway.tasks.findLast(({ request }) => request.prompt === 'Picture 1');
+		expect(harness.gateway.tasks.map(({ id }) => promptOf(id)).sort()).toEqual(prompts(0, 1, 1, 2));
+		const again = harness.gateway.tasks.findLast(({ id }) => promptOf(id) === 'Picture 1');
 		expect(ended.items('Draw')[1]?.json.task_id).toBe(again?.id);
 	});
 
 	test('of an edit tells items apart that differ in their file only', async () => {
-		const items = ['one', 'two'].map((prompt) => ({
-			json: {},
-			binary: { data: file(drawImage({ prompt, index: 0, width: 16, height: 16 })) },
-		}));
+		const drawn = { index: 0, width: 16, height: 16 };
+		const data = ['one', 'two'].map((prompt) => file(drawImage({ ...drawn, prompt })));
+		const items = data.map((one) => ({ json: {}, binary: { data: one } }));
 		refuse(1, 'task');
 		const edit = editImage({ ...sourceFiles('data'), options: { concurrency: 1 } });
 		const ended = await run([tried(edit)], { items });
@@ -144,9 +142,7 @@ describe('Retry On Fail', () => {
 		harness.gateway.settings.taskSeconds = 3600;
 		const signal = canceledAfter(harness.time, 4000);
 		let sent = 0;
-		signal.addEventListener('abort', () => {
-			sent = harness.gateway.count();
-		});
+		signal.addEventListener('abort', () => (sent = harness.gateway.count()));
 		const ended = await run([tried(images())], { items: numbered(2), signal });
 		expect(ended.status).toBe('canceled');
 		await harness.time.advance(600_000);
@@ -183,27 +179,22 @@ describe('Retry On Fail beside Continue', () => {
 });
 
 test('Continue (using error output): images and failures leave linked to their input, and a failed download is fetched there', async () => {
-	harness.gateway.settings.storageIntercept = ({ record, attempt }) =>
-		attempt === 1 && /^Picture [13]$/.test(promptOf(record.path.split('/')[2]) ?? '')
-			? reply(403)
-			: undefined;
-	const fetch = getTask('={{ $json.error_details.task_id }}');
-	const ended = await run(
-		[
-			{ name: 'Draw', parameters: images(), onError: 'continueErrorOutput' },
-			{ name: 'Fetch', parameters: fetch },
-		],
-		{ items: numbered(5), wires: { Start: [['Draw']], Draw: [[], ['Fetch']] } },
-	);
+	harness.gateway.settings.storageIntercept = ({ record, attempt }) => {
+		const isOdd = /^Picture [13]$/.test(promptOf(record.path.split('/')[2]) ?? '');
+		return isOdd && attempt === 1 ? reply(403) : undefined;
+	};
+	const draw: Placed = { name: 'Draw', parameters: images(), onError: 'continueErrorOutput' };
+	const fetch = { name: 'Fetch', parameters: getTask('={{ $json.error_details.task_id }}') };
+	const wires = { Start: [['Draw']], Draw: [[], ['Fetch']] };
+	const ended = await run([draw, fetch], { items: numbered(5), wires });
 	expect([ended.error, submits()]).toEqual([undefined, 5]);
 	const linked = (...items: number[]) => items.map((item) => ({ pairedItem: { item } }));
 	expect(ended.items('Draw', 0)).toMatchObject(linked(0, 2, 4));
 	expect(ended.items('Draw', 1)).toMatchObject(linked(1, 3));
 	const failed = ended.items('Draw', 1).map(({ json }) => json.error_details as IDataObject);
+	const addresses = prompts(1, 3).map((prompt) => `/images/${taskOf(prompt)}/0.png?`);
 	expect(failed.map(({ image_urls }) => image_urls)).toEqual(
-		prompts(1, 3).map((prompt) => [
-			expect.stringContaining(`/images/${taskOf(prompt)}/0.png?`) as string,
-		]),
+		addresses.map((address) => [expect.stringContaining(address) as string]),
 	);
 	await expectImages(ended.items('Draw', 0), prompts(0, 2, 4));
 	await expectImages(ended.items('Fetch'), prompts(1, 3));
@@ -224,13 +215,10 @@ test('A node inside a loop makes an image in each run of the same request, and t
 	const parameters = { conditions: { options, conditions, combinator: 'and' }, options: {} };
 	// The first run gives its task up, the second has to fail once.
 	refuse(3, 'task');
-	const ended = await run(
-		[
-			tried(generateImage(), { maxTries: 2, onError: 'continueRegularOutput' }),
-			{ name: 'Again?', type: 'n8n-nodes-base.if', typeVersion: 2, parameters },
-		],
-		{ repeats: 2, wires: { Start: [['Draw']], Draw: [['Again?']], 'Again?': [['Draw'], []] } },
-	);
+	const draw = tried(generateImage(), { maxTries: 2, ...CONTINUE });
+	const asks = { name: 'Again?', type: 'n8n-nodes-base.if', typeVersion: 2, parameters };
+	const wires = { Start: [['Draw']], Draw: [['Again?']], 'Again?': [['Draw'], []] };
+	const ended = await run([draw, asks], { repeats: 2, wires });
 	expect(submits()).toBe(2);
 	const [first, second] = harness.gateway.tasks;
 	expect(ended.runs('Draw').map(({ data }) => data?.main?.[0]?.[0]?.json)).toMatchObject([

@@ -3,16 +3,8 @@ import { drawImage } from '../../gateway';
 import type { FailedRun } from '../../scripts/engine/index';
 import { file, reply, shown, useHarness } from './arrange';
 import { useChat } from './chat-model.arrange';
-import {
-	byId,
-	createResponse,
-	editImage,
-	generateImage,
-	getModels,
-	getTask,
-	sourceFiles,
-	sourceUrls,
-} from './parameters';
+import { byId, createResponse, editImage, generateImage } from './parameters';
+import { getModels, getTask, sourceFiles, sourceUrls } from './parameters';
 
 const harness = useHarness();
 const chat = useChat();
@@ -48,19 +40,17 @@ describe('The content of a file in place of the name of its field is told as tha
 		] as const) {
 			const told = shown(await harness[fail](parameters, { items }));
 			expect(told.message).toBe(`${field} is the content of a file, not the name of a field`);
-			expect(told.description).toMatch(
-				/^Write the name of the binary field, such as data\..*Convert to File/,
-			);
+			const advice = /^Write the name of the binary field, such as data\..*Convert to File/;
+			expect(told.description).toMatch(advice);
 		}
 		expect(harness.gateway.count()).toBe(0);
 	});
 
 	test('but not a name that the item has, however it looks', async () => {
 		const name = 'iVBORw0KGgo'.padEnd(300, 'a');
-		const run = await harness.text(message({ type: 'image', binaryPropertyNames: name }), {
-			items: [{ json: {}, binary: { [name]: items[0]!.binary.data } }],
-		});
-		expect(run.items).toHaveLength(1);
+		const given = [{ json: {}, binary: { [name]: items[0]!.binary.data } }];
+		const parameters = message({ type: 'image', binaryPropertyNames: name });
+		expect((await harness.text(parameters, { items: given })).items).toHaveLength(1);
 	});
 });
 
@@ -112,9 +102,7 @@ describe('A message is bounded, whatever it quotes', () => {
 			const json = { file: sent as IDataObject };
 			const given = { type: 'image', binaryPropertyNames: '={{ $json.file }}' };
 			const run = await harness.textError(message(given), { items: [{ json }] });
-			expect(run.error.message).toMatch(
-				/^Message 1: Input Binary Field .*(not an image|without its b)/,
-			);
+			expect(run.error.message).toMatch(/^Message 1: Input .*(not an image|without its b)/);
 			expectBounded(run);
 		}
 	});
@@ -133,13 +121,10 @@ describe('A message is bounded, whatever it quotes', () => {
 		expectBounded(await harness.imageError(generateImage()));
 	});
 
-	test('An error of n8n’s own that quotes a name of 400 kB', async () => {
+	test('An error of n8n’s own that quotes a name, and a model of the chat model, of 400 kB', async () => {
 		const long = `={{ $("${LONG}").item.json.a }}`;
 		const run = await harness.textError(createResponse({ prompt: long }), { items });
 		expect(run.error.message.length).toBeLessThan(3000);
-	});
-
-	test('Model of 400 kB in the chat model', async () => {
 		const { model } = await chat.supply({ model: byId(LONG) });
 		const error = await chat.drive(model.invoke('Hello').catch((why: unknown) => why as Error));
 		expect((error as Error).message.length).toBeLessThan(3000);

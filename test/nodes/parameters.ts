@@ -18,10 +18,8 @@ const parametersOf =
 	(given = {}) =>
 		placeOptions(properties, { ...initial, ...given });
 
-/** Parameters of Model → Get Many. */
 export const getModels = parametersOf(getAll, { resource: 'model', operation: 'getAll' });
 
-/** Parameters of Response → Create. */
 export const createResponse = parametersOf(create, {
 	resource: 'response',
 	operation: 'create',
@@ -29,7 +27,6 @@ export const createResponse = parametersOf(create, {
 	prompt: 'Hello there',
 });
 
-/** Parameters of Image → Generate. */
 export const generateImage = parametersOf(generate, {
 	resource: 'image',
 	operation: 'generate',
@@ -56,10 +53,25 @@ export const editImage: Parameters = (given = {}) =>
 		...given,
 	});
 
-/** Parameters of Task → Get. */
-export const getTask = (taskId: string, given: IDataObject = {}): IDataObject =>
+export const getTask = (taskId: string, given = {}) =>
 	placeOptions(get.properties, { resource: 'task', operation: 'get', taskId, ...given });
 
-/** Parameters of Task → Wait. */
-export const waitForTask = (taskId: string, given: IDataObject = {}): IDataObject =>
+export const waitForTask = (taskId: string, given = {}) =>
 	placeOptions(wait.properties, { resource: 'task', operation: 'wait', taskId, ...given });
+
+/** Options of an answer, of Response → Create and of the chat model: what is set, and sent. */
+export const ANSWER_OPTIONS: Array<[option: string, value: unknown, sent?: object]> = [
+	['maxOutputTokens', 50, { max_output_tokens: 50 }],
+	['temperature', 0.5, { temperature: 0.5 }],
+	['topP', 0.9, { top_p: 0.9 }],
+	['reasoningEffort', 'xhigh', { reasoning: { effort: 'xhigh', summary: 'concise' } }],
+	['reasoningSummary', 'concise'],
+	['verbosity', 'low'],
+	['promptCacheKey', 'k', { prompt_cache_key: 'k' }],
+	['include', 'reasoning.encrypted_content, b', { include: ['reasoning.encrypted_content', 'b'] }],
+	['metadata', '{ "a": "b" }', { metadata: { a: 'b' } }],
+	['safetyIdentifier', 's', { safety_identifier: 's' }],
+	['store', false, { store: false }],
+	['serviceTier', 'priority', { service_tier: 'priority' }],
+	...['timeout', 'idleTimeout', 'maxRetries'].map((name): [string, unknown] => [name, 1]),
+];

@@ -44,7 +44,10 @@ describe('On a gateway that stores nothing an agent', () => {
 		expect(await talk(store)).toMatch(/^note says: ok\n/);
 		const sent = bodies();
 		const include = ['reasoning.encrypted_content'];
-		expect(sent.map((body) => body.include)).toEqual([undefined, ...Array(ROUNDS).fill(include)]);
+		expect(sent.map((body) => body.include)).toEqual([
+			undefined,
+			...Array<unknown>(ROUNDS).fill(include),
+		]);
 		// The first reasoning came without its content.
 		expect(sent.map((body) => thoughts(body).length)).toEqual([0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 		for (const thought of sent.flatMap(thoughts)) {

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { drawImage } from '../../gateway';
 import type { FailedRun } from '../../scripts/engine/index';
-import { file, itemsOf, shown, useHarness } from './arrange';
+import { CONTINUE, file, itemsOf, shown, useHarness } from './arrange';
 import { byId, createResponse, editImage, generateImage } from './parameters';
 import { getTask, sourceFiles, sourceUrls } from './parameters';
 
@@ -26,13 +26,10 @@ const rowsOf = (byAdvice: Record<string, Array<[message: string, ...values: IDat
 	);
 
 /** Runs a node with a bad value, and expects that it says so, of its item, before it sends anything. */
-async function expectRefusal([message, advice]: Row, run: Promise<FailedRun>) {
+async function expectRefusal(message: string, advice: string, run: Promise<FailedRun>) {
 	const error = shown(await run);
-	expect(error).toMatchObject({
-		name: 'NodeOperationError',
-		description: advice,
-		context: { itemIndex: 0, details: { retryable: false, advice } },
-	});
+	const context = { itemIndex: 0, details: { retryable: false, advice } };
+	expect(error).toMatchObject({ name: 'NodeOperationError', description: advice, context });
 	// The platform says in its own words why JSON does not parse.
 	expect(error.message.replace(/(?<=is not valid JSON): .+/, '')).toBe(message);
 	expect(harness.gateway.count()).toBe(0);
@@ -78,8 +75,8 @@ describe('Response → Create is not sent:', () => {
 				['Schema is empty', schema({ schema: '{}' })],
 			],
 		}),
-	)('%s', async (...row) => {
-		await expectRefusal(row, harness.textError(createResponse(row[2])));
+	)('%s', async (message, advice, given) => {
+		await expectRefusal(message, advice, harness.textError(createResponse(given)));
 	});
 
 	const url = { type: 'image', imageSource: 'url' };
@@ -106,7 +103,7 @@ describe('Response → Create is not sent:', () => {
 	)('%s', async (message, advice, ...rows) => {
 		const messages = { message: rows.map((row) => ({ role: 'user', ...row })) };
 		const parameters = createResponse({ inputType: 'messages', messages });
-		await expectRefusal([message, advice], harness.textError(parameters, { items }));
+		await expectRefusal(message, advice, harness.textError(parameters, { items }));
 	});
 });
 
@@ -177,7 +174,9 @@ describe('An image or a look at a task is not sent:', () => {
 				['Mask URL names several', maskAt(`${ADDRESS}, ${ADDRESS}`)],
 			],
 		}),
-	)('%s', async (...row) => await expectRefusal(row, harness.imageError(row[2]!, { items })));
+	)('%s', async (message, advice, given) => {
+		await expectRefusal(message, advice, harness.imageError(given, { items }));
+	});
 });
 
 test('Under Continue each item of Image → Generate names its own bad option, and none is sent', async () => {
@@ -197,7 +196,7 @@ test('Under Continue each item of Image → Generate names its own bad option, a
 	const options = Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`]));
 	const run = await harness.image(generateImage({ options }), {
 		items: itemsOf(...rows.map(([given]) => given)),
-		onError: 'continueRegularOutput',
+		...CONTINUE,
 	});
 	expect(run.items.map(({ json, pairedItem }) => [json.error, pairedItem])).toEqual(
 		rows.map(([, message], item) => [message, { item }]),
@@ -242,15 +241,10 @@ describe('What a field lacks', () => {
 
 	test('is told of Response → Create, for each item', async () => {
 		const message = [{ type: 'image', imageSource: 'url', imageUrl: '={{ $json.url }}' }];
-		const parameters = createResponse({
-			inputType: '={{ $json.type }}',
-			prompt: '={{ $json.text }}',
-			messages: { message },
-		});
-		const { items: output } = await harness.text(parameters, {
-			items: itemsOf({ type: 'text', text: 'Hello' }, { type: 'text' }, { type: 'messages' }),
-			onError: 'continueRegularOutput',
-		});
+		const fields = { inputType: '={{ $json.type }}', prompt: '={{ $json.text }}' };
+		const parameters = createResponse({ ...fields, messages: { message } });
+		const given = itemsOf({ type: 'text', text: 'Hello' }, { type: 'text' }, { type: 'messages' });
+		const { items: output } = await harness.text(parameters, { items: given, ...CONTINUE });
 		expect(output.map(({ json }) => json.error)).toEqual([
 			undefined,
 			'The expression in Prompt gave nothing',

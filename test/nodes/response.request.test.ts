@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { drawImage } from '../../gateway';
-import { byId, createResponse, file, itemsOf, useHarness, type RunOptions } from './arrange';
+import { ANSWER_OPTIONS, byId, createResponse, file, itemsOf, useHarness } from './arrange';
+import type { RunOptions } from './arrange';
 
 const harness = useHarness();
 
@@ -50,7 +51,6 @@ describe('What Response → Create sends', () => {
 });
 
 describe('An option of Response → Create', () => {
-	const ENCRYPTED = 'reasoning.encrypted_content';
 	const SEARCH = [{ type: 'web_search' }];
 	const TOOL = { type: 'function', name: 'f', parameters: { type: 'object' } };
 	const SCHEMA = { type: 'object', properties: { answer: { type: 'string' } } };
@@ -64,32 +64,21 @@ describe('An option of Response → Create', () => {
 		const previous = stored.items[0]!.json.id as string;
 		const promptOptions = { promptId: 'p', version: '2', variables: '{"a":"b"}' };
 		const prompt = { id: 'p', version: '2', variables: { a: 'b' } };
-		const rows: Array<[option: string, value: unknown, sent?: object]> = [
-			['maxOutputTokens', 50, { max_output_tokens: 50 }],
-			['temperature', 0.5, { temperature: 0.5 }],
-			['topP', 0.9, { top_p: 0.9 }],
-			['reasoningEffort', 'low', { reasoning: { effort: 'low', summary: 'concise' } }],
-			['reasoningSummary', 'concise'],
-			['store', false, { store: false }],
+		const format = { type: 'text' };
+		const rows: typeof ANSWER_OPTIONS = [
+			...ANSWER_OPTIONS,
 			['previousResponseId', previous, { previous_response_id: previous }],
-			['outputFormat', { format: { type: 'text' } }, { text: { format: { type: 'text' } } }],
+			['outputFormat', { format }, { text: { format, verbosity: 'low' } }],
 			['tools', JSON.stringify(SEARCH), { tools: SEARCH }],
 			['toolChoice', 'auto', { tool_choice: 'auto' }],
 			['parallelToolCalls', true, { parallel_tool_calls: true }],
-			['metadata', '{ "a": "b" }', { metadata: { a: 'b' } }],
-			['include', `${ENCRYPTED}, b`, { include: [ENCRYPTED, 'b'] }],
 			['truncation', 'disabled', { truncation: 'disabled' }],
-			['promptCacheKey', 'k', { prompt_cache_key: 'k' }],
-			['safetyIdentifier', 's', { safety_identifier: 's' }],
 			['maxToolCalls', 3, { max_tool_calls: 3 }],
 			['topLogprobs', 2, { top_logprobs: 2 }],
 			['conversationId', 'conv_1', { conversation: 'conv_1' }],
 			['promptConfig', { promptOptions }, { prompt }],
-			['verbosity', 'low', { text: { format: { type: 'text' }, verbosity: 'low' } }],
-			['serviceTier', 'priority', { service_tier: 'priority' }],
 			['extraBody', '{ "user": "42" }', { user: '42' }],
 			...['binaryPropertyName', 'concurrency'].map((name): [string, unknown] => [name, 1]),
-			...['timeout', 'idleTimeout', 'maxRetries'].map((name): [string, unknown] => [name, 1]),
 		];
 		const options = Object.fromEntries(rows.map(([name, value]) => [name, value])) as IDataObject;
 		const expected = Object.assign({}, BARE, ...rows.map(([, , body]) => body)) as object;

@@ -1,9 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
-import { create } from '../../nodes/ModelAccess/actions/response/create.operation';
-import { generate } from '../../nodes/ModelAccessImage/actions/image/generate.operation';
-import { wait } from '../../nodes/ModelAccessImage/actions/task/wait.operation';
 import { properties as chatProperties } from '../../nodes/LmChatModelAccess/fields';
 import { optionLabel } from '../../nodes/shared/n8n/fields/option-names';
 import { drawImage } from '../../gateway';
@@ -70,10 +67,7 @@ describe('A number, a boolean or a time from an expression is its text', () => {
 	});
 });
 
-interface Placed {
-	field: INodeProperties;
-	path: string;
-}
+type Placed = { field: INodeProperties; path: string };
 
 /** The fields of an operation, with those inside its collections, that hold a text or a choice. */
 const textFields = (properties: INodeProperties[]): Placed[] =>
@@ -99,18 +93,24 @@ function withValue({ field: { displayOptions, type }, path }: Placed, text: stri
 
 const data = file(drawImage({ prompt: 'boat', index: 0, width: 24, height: 16 }));
 
-/** All fields of all operations. */
-const FIELDS = [
-	...textResources.map((resource) => ['textError', resource] as const),
-	...imageResources.map((resource) => ['imageError', resource] as const),
-].flatMap(([run, resource]) =>
-	resource.operations.flatMap((operation) =>
-		textFields(operation.properties).map((placed) => {
-			const name = `${resource.name} → ${operation.name}: ${optionLabel(placed.field)}`;
-			return { name, run, of: [resource.value, operation.value].join('.'), placed };
-		}),
+const PROPERTIES: Record<string, INodeProperties[]> = Object.fromEntries(
+	[...textResources, ...imageResources].flatMap(({ value, operations }) =>
+		operations.map((operation) => [`${value}.${operation.value}`, operation.properties]),
 	),
 );
+
+/** All fields of all operations. */
+const FIELDS = Object.entries(PROPERTIES).flatMap(([of, properties]) =>
+	textFields(properties).map((placed) => ({
+		name: `${of}: ${optionLabel(placed.field)}`,
+		of,
+		placed,
+	})),
+);
+
+/** The run of an operation that fails. */
+const failing = async (of: string, given: IDataObject, options = {}) =>
+	shown(await harness[/^(model|response)/.test(of) ? 'textError' : 'imageError'](given, options));
 
 const OPERATIONS: Record<string, (given: IDataObject) => IDataObject> = {
 	'model.getAll': getModels,
@@ -130,7 +130,7 @@ describe('A list or an object from an expression is refused before anything is s
 	const TAKES_LISTS = /Binary Field|Mask URL|Include|Allowed Domains/;
 	const TAKES_OBJECTS = /Tool Choice/;
 
-	test.each(FIELDS)('$name', async ({ run, of, placed }) => {
+	test.each(FIELDS)('$name', async ({ of, placed }) => {
 		const label = optionLabel(placed.field);
 		const values = [
 			['a list', '[{ "a": 1 }]', /^Write one entry of the list, such as \{\{ .+ \}\}/],
@@ -139,9 +139,7 @@ describe('A list or an object from an expression is refused before anything is s
 		for (const [got, value, wayOut] of values) {
 			if (got === 'an object' && TAKES_OBJECTS.test(label)) continue;
 			const parameters = OPERATIONS[of]!(withValue(placed, `={{ (${value}) }}`));
-			const error = shown(
-				await harness[run](parameters, { items: [{ json: {}, binary: { data } }] }),
-			);
+			const error = await failing(of, parameters, { items: [{ json: {}, binary: { data } }] });
 			const named = TAKES_LISTS.test(label) && got === 'a list' ? 'an object' : got;
 			expect(error.message).toMatch(new RegExp(`^${label}.* is ${named}, n`));
 			if (named === got) expect(error.description).toMatch(wayOut);
@@ -185,9 +183,9 @@ describe('A list or an object from an expression is refused before anything is s
 	});
 });
 
-describe.each(['={{ " " }}', '\u00a0'])(
-	'A number field of blanks (%j) counts as not set',
-	(blank) => {
+test.each(['={{ " " }}', '\u00a0'])(
+	'A number field of blanks (%j) counts as not set, in each operation and the chat model',
+	async (blank) => {
 		/** A value for each number among the options. */
 		function numbers(properties: INodeProperties[]): IDataObject {
 			const options = properties
@@ -197,28 +195,24 @@ describe.each(['={{ " " }}', '\u00a0'])(
 			expect(names.length).toBeGreaterThan(0);
 			return { options: Object.fromEntries(names.map((name) => [name, blank])) };
 		}
+		const numbersOf = (of: string) => numbers(PROPERTIES[of]!);
 
-		test('in Response → Create and Model → Get Many', async () => {
-			await harness.text(createResponse(numbers(create.properties)));
-			expect(sent()).toEqual({ model: 'aurora-text-1', input: 'Hello there' });
-			const { items } = await harness.text(getModels({ limit: blank }));
-			expect(items.length).toBeGreaterThan(1);
-		});
+		await harness.text(createResponse(numbersOf('response.create')));
+		expect(sent()).toEqual({ model: 'aurora-text-1', input: 'Hello there' });
+		const { items: models } = await harness.text(getModels({ limit: blank }));
+		expect(models.length).toBeGreaterThan(1);
 
-		test('in Image → Generate and Task → Wait: they wait, download and ask for one image', async () => {
-			const run = await harness.image(generateImage(numbers(generate.properties)));
-			expect(run.items[0]?.binary).toHaveProperty('data');
-			expect(sent()).toEqual({ model: 'aurora-image-1', prompt: 'A boat' });
-			const { id } = await submitted(harness);
-			const { items } = await harness.image(waitForTask(id, numbers(wait.properties)));
-			expect(items[0]?.json.status).toBe('completed');
-		});
+		// They wait, download and ask for one image.
+		const run = await harness.image(generateImage(numbersOf('image.generate')));
+		expect(run.items[0]?.binary).toHaveProperty('data');
+		expect(sent()).toEqual({ model: 'aurora-image-1', prompt: 'A boat' });
+		const { id } = await submitted(harness);
+		const { items } = await harness.image(waitForTask(id, numbersOf('task.wait')));
+		expect(items[0]?.json.status).toBe('completed');
 
-		test('in the chat model', async () => {
-			const { model } = await chat.supply(numbers(chatProperties));
-			await chat.drive(model.invoke('Hello'));
-			expect(Object.keys(chat.bodies()[0] ?? {}).sort()).toEqual(['input', 'model']);
-		});
+		const { model } = await chat.supply(numbers(chatProperties));
+		await chat.drive(model.invoke('Hello'));
+		expect(Object.keys(chat.bodies()[0] ?? {}).sort()).toEqual(['input', 'model']);
 	},
 );
 
@@ -226,8 +220,7 @@ describe('A boolean field', () => {
 	const strictly = (strict: string) => ({
 		outputFormat: { format: { type: 'json_schema', schema: '{"type":"object"}', strict } },
 	});
-	type Make = (value: string) => IDataObject;
-	const FIELDS: Array<[string, Make]> = [
+	test.each<[string, (value: string) => IDataObject]>([
 		['Return All', (returnAll) => getModels({ returnAll })],
 		['Stream', (stream) => createResponse({ stream })],
 		['Simplify', (simplify) => createResponse({ simplify })],
@@ -241,12 +234,9 @@ describe('A boolean field', () => {
 		['Download Images', (on) => generateImage({ options: { downloadImages: on } })],
 		['Simplify', (simplify) => getTask('task_1', { simplify })],
 		['Download Images', (on) => waitForTask('t', { options: { downloadImages: on } })],
-	];
-
-	test.each(FIELDS)('that is no boolean is refused: %s', async (field, make) => {
+	])('that is no boolean is refused: %s', async (field, make) => {
 		const given = make('={{ 1 }}');
-		const run = /model|response/.test(given.resource as string) ? 'textError' : 'imageError';
-		const { message, description } = shown(await harness[run](given));
+		const { message, description } = await failing(given.resource as string, given);
 		expect(message).toBe(`${field} is the number 1, not true or false`);
 		expect(description).toMatch(/^Turn it on or off, or write an expression/);
 		expect(harness.gateway.count()).toBe(0);
@@ -261,12 +251,10 @@ describe('A boolean field', () => {
 	])('that gets %s is refused, in the chat model as well', async (value, got) => {
 		const { error } = await harness.textError(createResponse({ options: { store: value } }));
 		expect(error.message).toBe(`Store is ${got}, not true or false`);
-		for (const [field, given] of [
-			['Store', { options: { store: value } }],
-			['Code Interpreter', { builtInTools: { codeInterpreter: value } }],
-		] as const) {
-			await expect(chat.drive(chat.supply(given))).rejects.toThrow(`${field} is ${got}, not true`);
-		}
+		const store = chat.drive(chat.supply({ options: { store: value } }));
+		await expect(store).rejects.toThrow(`Store is ${got}, not true`);
+		const tool = chat.drive(chat.supply({ builtInTools: { codeInterpreter: value } }));
+		await expect(tool).rejects.toThrow(`Code Interpreter is ${got}, not true`);
 	});
 
 	test.each([' False ', '={{ "false" }}', '={{ false }}'])('is off by %j', async (off) => {
@@ -281,11 +269,8 @@ describe('A boolean field', () => {
 		const given = { store: off, parallelToolCalls: off, ...strictly(off) };
 		const builtInTools = { codeInterpreter: off };
 		await harness.text(createResponse({ options: given, stream: off, builtInTools }));
-		expect(sent()).toMatchObject({
-			store: false,
-			parallel_tool_calls: false,
-			text: { format: { strict: false } },
-		});
+		const text = { format: { strict: false } };
+		expect(sent()).toMatchObject({ store: false, parallel_tool_calls: false, text });
 		for (const name of ['stream', 'tools']) expect(sent()).not.toHaveProperty(name);
 	});
 
