@@ -22,8 +22,6 @@ describe('A stream that the gateway ends by an error', () => {
 
 	const [T, C] = [{ type: 'T' }, { code: 'C' }];
 	const NONE = 'the gateway gave no reason';
-	const QUOTE = 'OpenAIException - {"error":{"code":"C","type":"T","message":"Broke"}}';
-	const quoting = { message: QUOTE, type: 'None', code: '500' };
 
 	test.each<[string, string, { code?: string; type?: string }, string?]>([
 		['response.failed', failed({ response: { id: 'r1', error: BROKE } }), C],
@@ -35,11 +33,8 @@ describe('A stream that the gateway ends by an error', () => {
 		['an empty message', event('error', { message: '', code: 'Broke' }), { code: 'Broke' }],
 		['a name', 'event: error\ndata: {"code":"C","message":"Broke"}\n\n', C],
 		['a name and another type', 'event: error\ndata: {"type":"T","message":"Broke"}\n\n', T],
-
 		['response.failed without a reason', failed({ response: { error: null } }), {}, NONE],
 		['an error without a reason', event('error', {}), {}, NONE],
-		['a quoted error', event('error', { error: quoting }), { ...T, ...C }, QUOTE],
-		['an error in an error', event('error', { error: { error: BROKE } }), C],
 	])('(%s) tells its reason and keeps the text', async (_, end, facts, reason = 'Broke') => {
 		const headers = { 'x-request-id': 'req_1' };
 		const { error, transport } = await failureOf([bytes(delta('Hello') + end)], { headers });
