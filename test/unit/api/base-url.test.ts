@@ -16,16 +16,10 @@ const each = (typed: Typed) => (typeof typed === 'string' ? typed.split(' ') : t
 test.each<[base: string, typed: Typed]>([
 	[V1, [` ${V1} \t`, `${V1}\r\n`, V1]],
 	[V1, `${V1}/ ${V1}/// ${HOST}//v1 ${HOST} ${HOST}/ ${V1}/v1 ${V1}/v1//v1/ ${HOST}/x/../v1/.`],
-	[
-		V1,
-		`api.example.com/v1 api.example.com https://${V1} HTTPS://API.Example.COM/V1 ${HOST}:443/v1`,
-	],
-	[
-		V1,
-		`${V1}/models ${V1}/responses/ ${V1}/embeddings ${V1}/images/tasks/t1 ${V1}/chat/completions`,
-	],
+	[V1, `api.example.com https://${V1} HTTPS://API.Example.COM/V1 ${HOST}:443/v1`],
+	[V1, `${V1}/responses/ ${V1}/embeddings ${V1}/images/tasks/t1 ${V1}/chat/completions`],
 	[V1, `${HOST}/models ${HOST}/Models ${HOST}/messages ${HOST}/chat/x ${HOST}/images/x`],
-	[V1, `api.example.com/v1/v1/models ${HOST}/completions`],
+	[V1, `api.example.com/v1/v1/models ${HOST}/completions ${V1}/models api.example.com/v1`],
 	[`${HOST}:8443/v1`, `api.example.com:8443 ${HOST}:8443/v1`],
 	['https://localhost:3000/v1', 'localhost:3000/v1 LOCALHOST:3000'],
 	[`${AI}/gateway/v1`, `${AI}/gateway/v1`],
@@ -74,28 +68,17 @@ describe('the base URL is strict in what could send the key to the wrong place',
 		[SPACE, ['https://a.example\n/v1', `${HOST}\n${HOST}`, 'https://a.ex/\u0000v1']],
 		[SPACE, 'https:\\\\a.example\\v1 https://a.ex\\@b.ex'],
 		[QUERY, `${V1}?key=abc ${V1}? ${V1}#top ${HOST}/#/keys`, FROM_MARK],
-		[
-			USER,
-			'https://me@a.ex/v1 https://me:pw@a.ex/v1 https://@a.ex https://:@a.ex me@a.ex',
-			BEFORE_AT,
-		],
+		[USER, 'https://me@a.ex https://me:pw@a.ex https://@a.ex https://:@a.ex me@a.ex', BEFORE_AT],
 		[USER, `@a.ex mailto:me@a.ex ${HOST}@b.ex http://localhost@b.ex`, BEFORE_AT],
-		[
-			PLAIN,
-			'http://a.ex/v1 HTTP://A.EXAMPLE http://192.168.1.10:80/v1 http://evillocalhost',
-			HTTPS,
-		],
+		[PLAIN, 'http://a.ex/v1 HTTP://A.EX http://192.168.1.10:80/v1 http://evillocalhost', HTTPS],
 		[PLAIN, 'http://0.0.0.0:80 http://gateway:80/v1 http://[fd00::7]/v1 http://127.0.0.1x', HTTPS],
 		[PLAIN, 'http://localhost.b.ex http://127.0.0.1.b.ex http://b.ex/localhost', HTTPS],
 		['uses ftp, which is not a web address', 'ftp://a.example/v1'],
 		['uses file, which is not a web address', 'file:///etc/passwd'],
 		[NO_HOST, 'https:// https:///v1 https://:8443/v1 javascript:1 gateway /v1 https:/a.example/v1'],
 		[NO_HOST, '//a.example/v1 api.example.com:1:2 a.example:x.y sk-live-abcdef mylocalhost [::1]x'],
-		[INVALID, 'http://127.1/v1 https://0x7f000001 https://2130706433/v1 https://10.300'],
-		[
-			INVALID,
-			'https://a.ex:99999 https://[::1 https://a.ex%2fb.ex https://a.ex／v1 http://x127.0.0.1',
-		],
+		[INVALID, 'http://127.1 https://0x7f000001 https://2130706433 https://10.300 https://[::1'],
+		[INVALID, 'https://a.ex:99999 https://a.ex%2fb.ex https://a.ex／v1 http://x127.0.0.1'],
 	])('what %s is refused: %j', (...row) => {
 		const [problem, typed, advice = EXAMPLE] = row;
 		for (const text of each(typed)) {

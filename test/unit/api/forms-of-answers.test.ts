@@ -130,9 +130,9 @@ const block = (index: number, fields: { content_block: object } | { delta: objec
 	const kind = 'delta' in fields ? 'delta' : 'start';
 	return { type: `content_block_${kind}`, index, ...fields };
 };
-const claudeCall = ['{"a"', ':1}'].map((partial_json) =>
-	block(0, { delta: { type: 'input_json_delta', partial_json } }),
-);
+const input = (partial_json: string) =>
+	block(0, { delta: { type: 'input_json_delta', partial_json } });
+const claudeCall = [block(0, { content_block: toolUse({}) }), ...['{"a"', ':1}'].map(input)];
 
 test.each<[string, unknown]>([
 	['whose arguments are an object', calls(A1)],
@@ -145,10 +145,7 @@ test.each<[string, unknown]>([
 	['in deltas that are objects', begun + ended('function_call_arguments.delta', { delta: A1 })],
 	['in an end that is an object', begun + ended('function_call_arguments.done', { arguments: A1 })],
 	['in chunks, whose arguments are an object', chunk(chatCalls(A1)) + chunk({}, 'tool_calls')],
-	[
-		'in events of Claude',
-		claudeStream('tool_use', block(0, { content_block: toolUse({}) }), ...claudeCall),
-	],
+	['in events of Claude', claudeStream('tool_use', ...claudeCall)],
 ])('the call of a function is read %s', async (_what, body) => {
 	for (const answer of await answers(body)) {
 		const tool_calls = [{ id: 'c', name: 'f', arguments: A1 }];
