@@ -93,11 +93,8 @@ test.each<[string, unknown, object]>([
 });
 
 const named = { type: 'function', name: 'weather' };
-test.each([
-	[undefined, undefined],
-	['auto', 'auto'],
-	['none', 'none'],
-	['required', 'required'],
+test.each<[unknown, unknown]>([
+	...[undefined, 'auto', 'none', 'required'].map((one): [unknown, unknown] => [one, one]),
 	['any', 'required'],
 	[true, 'required'],
 	['weather', named],

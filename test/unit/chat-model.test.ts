@@ -54,11 +54,7 @@ describe('a conversation becomes input items', () => {
 		['a file at an address', at({ url }), { file_url: url }],
 		['a file at the gateway', at({ fileId: 'f_2' }), { file_id: 'f_2' }],
 		// What an agent hands to the model is named by its bytes.
-		[
-			'a PDF',
-			{ mediaType: 'application/octet-stream', data: PDF },
-			{ filename: 'file.pdf', file_data },
-		],
+		['a PDF', { ...csv, data: PDF }, { filename: 'file.pdf', file_data }],
 		['a PDF that calls itself a text', asText, { filename: 'a.pdf', file_data }],
 		['a JPEG', { mediaType: 'application/pdf', data: JPEG }, { filename: 'file.jpg', file_data }],
 	])('%s', (name, file, sent) => {
@@ -67,29 +63,25 @@ describe('a conversation becomes input items', () => {
 		expect(items).toEqual([{ role: 'user', content: [{ type, ...sent }] }]);
 	});
 
-	test('a turn of the model is its text and its calls, also one that could not be read', () => {
+	test('a turn of the model is its text, each thought once, and its calls, also unreadable ones', () => {
 		const turn = said(
 			'assistant',
 			text('Let me see'),
 			{ type: 'reasoning', text: 'Hm' },
+			...[thought, sealed, sealed].map((value) => ({ type: 'provider' as const, value })),
 			{ type: 'citation', url: 'https://example.com' },
 			{ type: 'tool-call', toolCallId: 'call_1', toolName: 'weather', input: '{"city":"Bergen"}' },
 			{ type: 'invalid-tool-call', toolCallId: 'call_2', name: 'time', args: '{"zone":' },
 		);
 		const type = 'function_call';
-		expect(itemsOf(turn)).toEqual([
-			{ role: 'assistant', content: [{ type: 'output_text', text: 'Let me see' }] },
+		const words = { role: 'assistant', content: [{ type: 'output_text', text: 'Let me see' }] };
+		const calls = [
 			{ type, call_id: 'call_1', name: 'weather', arguments: '{"city":"Bergen"}' },
 			{ type, call_id: 'call_2', name: 'time', arguments: '{"zone":' },
-		]);
-	});
-
-	test('a thought goes back once, and only where the gateway knows it or it is sealed', () => {
-		const turns = [thought, sealed, sealed].map((value) =>
-			said('assistant', { type: 'provider', value }),
-		);
-		expect(itemsOf(...turns)).toEqual([thought, sealed]);
-		expect(toInputItems(turns, false)).toEqual([sealed]);
+		];
+		expect(itemsOf(turn)).toEqual([words, thought, sealed, ...calls]);
+		// A gateway that stores nothing does not know a thought that is not sealed.
+		expect(toInputItems([turn], false)).toEqual([words, sealed, ...calls]);
 	});
 
 	const image = { type: 'input_image', image_url: dataUrl };

@@ -12,12 +12,7 @@ const EVIL = 'https://evil.example';
 const credential = new ModelAccessApi();
 
 /** What n8n's two request helpers pass on: the newer one `url`, the older one `uri`. */
-interface Options extends Partial<IHttpRequestOptions> {
-	uri?: unknown;
-	followRedirect?: boolean;
-	followAllRedirects?: boolean;
-	rejectUnauthorized?: boolean;
-}
+type Options = Partial<IHttpRequestOptions> & { uri?: unknown };
 
 async function authenticate(
 	options: Options,

@@ -41,8 +41,7 @@ test.each<[string, string[], string]>([
 ])('what could not be sent is refused by its fault, without the key: %s', (_, refused, problem) => {
 	for (const pasted of refused) {
 		const error = refusalOf(() => normalizeApiKey(pasted));
-		const advice = /Copy the key again/;
-		expectError(error, 'ValidationError', `API Key ${problem}`, { advice });
+		expectError(error, 'ValidationError', `API Key ${problem}`, { advice: /Copy the key again/ });
 		expect(error).toMatchObject({ field: 'API Key' });
 		for (const piece of pasted.match(/[\w-]{5,}/g) ?? []) {
 			if (/^(bearer|authorization)$/i.test(piece)) continue;

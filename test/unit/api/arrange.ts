@@ -13,8 +13,6 @@ export const KEY = 'sk-live-51+Qx/9vRt_2mZ~7pLk';
 /** The clock's start. */
 export const START = Date.UTC(2026, 0, 1);
 
-const HOUR = 3_600_000;
-
 type Bytes = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** Bytes on their way, or what makes them. */
@@ -35,10 +33,7 @@ export function reply(status: number, body: unknown = '', headers: http.Headers 
 	};
 }
 
-/**
- * An error as LiteLLM words it: its provider's own stands in the message.
- * @param said the provider's error, in its own body
- */
+/** An error as LiteLLM words it: what its provider said, in its own body, stands in the message. */
 export const quotedError = (said: object | string, code: string, type = 'T') => {
 	const body = typeof said === 'string' ? said : JSON.stringify({ error: said });
 	const failed = "\n\nLiteLLM: model group 'm' failed with the error above.";
@@ -52,15 +47,9 @@ export const aborted = () => new RequestAborted();
 export const fault = (...given: ConstructorParameters<typeof http.TransportFault>) =>
 	new http.TransportFault(...given);
 
-export interface Arrangement extends Partial<Client> {
-	/** What chance answers. */
-	chance?: () => number;
-}
+export type Arrangement = Partial<Client> & { chance?: () => number };
 
-/**
- * A client of a scripted gateway, on a clock that stands at {@link START}.
- * @param given what the gateway does with each request; one exchange alone: with all of them
- */
+/** A client of a gateway that does this with each request (one exchange: with all), from START on. */
 export function arrange(given: Exchange[] | Exchange = [], more: Arrangement = {}) {
 	const { chance, ...overrides } = more;
 	const time = new VirtualTime(START, chance);
@@ -95,7 +84,7 @@ export function arrange(given: Exchange[] | Exchange = [], more: Arrangement = {
 		signal: controller.signal,
 		maxRetries: 3,
 		timeoutMs: 60_000,
-		deadline: START + HOUR,
+		deadline: START + 3_600_000,
 		redact: keyRedactor(KEY),
 		optionNames: ALL_OPTION_NAMES,
 		...overrides,

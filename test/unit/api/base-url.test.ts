@@ -8,43 +8,44 @@ const V1 = `${HOST}/v1`;
 
 const AI = 'https://example.com/ai';
 const LOOPBACK = 'http://[::1]';
-const LONGEST = `${HOST}/`.padEnd(2048, 'a');
 
-test.each<[string, typed: string[], base: string]>([
-	['white space around, or none', [` ${V1} \t`, `${V1}\r\n`, V1], V1],
-	['slashes at the end or doubled', [`${V1}/`, `${V1}///`, `${HOST}//v1`], V1],
-	['no /v1', [HOST, `${HOST}/`], V1],
-	['a doubled or trebled /v1', [`${V1}/v1`, `${V1}/v1//v1/`], V1],
-	['no scheme, or two', ['api.example.com/v1', 'api.example.com', `https://${V1}`], V1],
-	['upper case, the scheme’s own port', ['HTTPS://API.Example.COM/V1', `${HOST}:443/v1`], V1],
-	['a port', ['api.example.com:8443', `${HOST}:8443/v1`], `${HOST}:8443/v1`],
-	['localhost', ['localhost:3000/v1', 'LOCALHOST:3000'], 'https://localhost:3000/v1'],
-	['a prefix', [`${AI}/gateway/v1`], `${AI}/gateway/v1`],
-	['a prefix without /v1 or with two', [AI, `${AI}/v1/v1`], `${AI}/v1`],
-	['a prefix in mixed case', ['https://x.example/Ai/v1'], 'https://x.example/Ai/v1'],
-	['a path that looks like v1', [`${HOST}/v10/v1x/xv1`], `${HOST}/v10/v1x/xv1/v1`],
-	['an endpoint', [`${V1}/models`, `${V1}/responses/`, `${V1}/embeddings`], V1],
-	['an endpoint of several words', [`${V1}/images/tasks/t1`, `${V1}/chat/completions`], V1],
-	['an endpoint without /v1', [`${HOST}/models`, `${HOST}/Models`, `${HOST}/messages`], V1],
-	['an endpoint of two, without /v1', [`${HOST}/chat/x`, `${HOST}/images/x`], V1],
-	['an endpoint behind two', ['api.example.com/v1/v1/models', `${HOST}/completions`], V1],
-	['an endpoint behind a prefix', [`${AI}/v1/responses`, `${AI}/responses`], `${AI}/v1`],
-	['an endpoint’s name in the path', [`${HOST}/mymodels/modelsx`], `${HOST}/mymodels/modelsx/v1`],
-	['an address in numbers', ['https://10.20.30.40:8443'], 'https://10.20.30.40:8443/v1'],
-	['an address in numbers, a dot behind', ['https://10.20.30.40.'], 'https://10.20.30.40/v1'],
-	['a name of numbers', ['https://1.2.3.4.ex', 'https://1.2.3.4.EX'], 'https://1.2.3.4.ex/v1'],
-	['http on localhost', ['http://localhost:3000'], 'http://localhost:3000/v1'],
-	['http on a name below localhost', ['http://gw.localhost'], 'http://gw.localhost/v1'],
-	['http on 127.0.0.1', ['http://127.0.0.1:8080/v1'], 'http://127.0.0.1:8080/v1'],
-	['http on all of 127/8', ['http://127.8.19.100/v1'], 'http://127.8.19.100/v1'],
-	['http on IPv6 loopback', [`${LOOPBACK}/v1`, 'http://[0:0:0:0:0:0:0:1]'], `${LOOPBACK}/v1`],
-	['IPv6 without a scheme', ['[::1]:8080'], 'https://[::1]:8080/v1'],
-	['Unicode', ['https://bücher.example'], 'https://xn--bcher-kva.example/v1'],
-	['dots in the path', [`${HOST}/x/../v1/.`], V1],
-	['the longest address', [LONGEST], `${LONGEST}/v1`],
-	['an at sign in the path', [`${HOST}/@me/v1`], `${HOST}/@me/v1`],
-])('the base URL is forgiving in form: %s', (_, typed, base) => {
-	for (const text of typed) expect([text, normalizeBaseUrl(text)]).toEqual([text, base]);
+/** What is typed: several addresses in one text, or each for itself. */
+type Typed = string | string[];
+const each = (typed: Typed) => (typeof typed === 'string' ? typed.split(' ') : typed);
+
+test.each<[base: string, typed: Typed]>([
+	[V1, [` ${V1} \t`, `${V1}\r\n`, V1]],
+	[V1, `${V1}/ ${V1}/// ${HOST}//v1 ${HOST} ${HOST}/ ${V1}/v1 ${V1}/v1//v1/ ${HOST}/x/../v1/.`],
+	[V1, `api.example.com https://${V1} HTTPS://API.Example.COM/V1 ${HOST}:443/v1`],
+	[V1, `${V1}/responses/ ${V1}/embeddings ${V1}/images/tasks/t1 ${V1}/chat/completions`],
+	[V1, `${HOST}/models ${HOST}/Models ${HOST}/messages ${HOST}/chat/x ${HOST}/images/x`],
+	[V1, `api.example.com/v1/v1/models ${HOST}/completions ${V1}/models api.example.com/v1`],
+	[`${HOST}:8443/v1`, `api.example.com:8443 ${HOST}:8443/v1`],
+	['https://localhost:3000/v1', 'localhost:3000/v1 LOCALHOST:3000'],
+	[`${AI}/gateway/v1`, `${AI}/gateway/v1`],
+	[`${AI}/v1`, `${AI} ${AI}/v1/v1 ${AI}/v1/responses ${AI}/responses`],
+	['https://x.example/Ai/v1', 'https://x.example/Ai/v1'],
+	[`${HOST}/v10/v1x/xv1/v1`, `${HOST}/v10/v1x/xv1`],
+	[`${HOST}/mymodels/modelsx/v1`, `${HOST}/mymodels/modelsx`],
+	['https://10.20.30.40/v1', 'https://10.20.30.40 https://10.20.30.40.'],
+	['https://1.2.3.4.ex/v1', 'https://1.2.3.4.ex https://1.2.3.4.EX'],
+	['http://localhost:3000/v1', 'http://localhost:3000'],
+	['http://gw.localhost/v1', 'http://gw.localhost'],
+	['http://127.0.0.1:8080/v1', 'http://127.0.0.1:8080/v1'],
+	['http://127.8.19.100/v1', 'http://127.8.19.100/v1'],
+	[`${LOOPBACK}/v1`, `${LOOPBACK}/v1 http://[0:0:0:0:0:0:0:1]`],
+	['https://[::1]:8080/v1', '[::1]:8080'],
+	['https://xn--bcher-kva.example/v1', 'https://bücher.example'],
+	[`${HOST}/@me/v1`, `${HOST}/@me/v1`],
+])('the base URL is forgiving in form, it is %s: %j', (base, typed) => {
+	for (const text of each(typed)) expect([text, normalizeBaseUrl(text)]).toEqual([text, base]);
+});
+
+test('the longest base URL has 2048 characters', () => {
+	const longest = `${HOST}/`.padEnd(2048, 'a');
+	expect(normalizeBaseUrl(longest)).toBe(`${longest}/v1`);
+	const error = refusalOf(() => normalizeBaseUrl(`${longest}a`));
+	expectError(error, 'ValidationError', 'Base URL is longer than 2048 characters');
 });
 
 describe('the base URL is strict in what could send the key to the wrong place', () => {
@@ -61,39 +62,26 @@ describe('the base URL is strict in what could send the key to the wrong place',
 	const SPACE = 'contains a space, a backslash or a line break';
 	const PLAIN = 'uses http, which would send the key unencrypted';
 
-	test.each<[string, typed: string[], problem: string, advice: string]>([
-		['nothing', ['', ' \n\t '], 'is empty', EXAMPLE],
-		['a whole file', [HOST.padEnd(2049, 'a')], 'is longer than 2048 characters', EXAMPLE],
-		['a space or tab inside', ['https://a.exam ple/v1', 'https://a.exa\tmple'], SPACE, EXAMPLE],
-		['a line break inside', ['https://a.example\n/v1', `${HOST}\n${HOST}`], SPACE, EXAMPLE],
-		['a control character', ['https://a.ex/\u0000v1', 'https://a.ex/\u00a0v1'], SPACE, EXAMPLE],
-		['backslashes', ['https:\\\\a.example\\v1', 'https://a.ex\\@b.ex'], SPACE, EXAMPLE],
-		['a query', [`${V1}?key=abc`, `${V1}?`], QUERY, FROM_MARK],
-		['a fragment', [`${V1}#top`, `${HOST}/#/keys`], QUERY, FROM_MARK],
-		['a user name', ['https://me@a.example/v1', 'https://me:pw@a.example/v1'], USER, BEFORE_AT],
-		['an empty user name', ['https://@a.example', 'https://:@a.example'], USER, BEFORE_AT],
-		['a user name, no scheme', ['me@a.ex/v1', '@a.ex', 'mailto:me@a.ex'], USER, BEFORE_AT],
-		['a host as user name', [`${HOST}@b.ex`, 'http://localhost@b.ex'], USER, BEFORE_AT],
-		['http', ['http://api.example.com/v1', 'HTTP://API.EXAMPLE.COM'], PLAIN, HTTPS],
-		['http by numbers', ['http://192.168.1.10:80/v1', 'http://0.0.0.0:80'], PLAIN, HTTPS],
-		['http on another name', ['http://gateway:80/v1', 'http://[fd00::7]/v1'], PLAIN, HTTPS],
-		['loopback as a prefix', ['http://localhost.b.ex', 'http://127.0.0.1.b.ex'], PLAIN, HTTPS],
-		['loopback as path or end', ['http://b.ex/localhost', 'http://evillocalhost'], PLAIN, HTTPS],
-		['a name like loopback', ['http://127.0.0.1x'], PLAIN, HTTPS],
-		['ftp', ['ftp://a.example/v1'], 'uses ftp, which is not a web address', EXAMPLE],
-		['file', ['file:///etc/passwd'], 'uses file, which is not a web address', EXAMPLE],
-		['no host', ['https://', 'https:///v1', 'https://:8443/v1', 'javascript:1'], NO_HOST, EXAMPLE],
-		['a name or a path alone', ['gateway', '/v1'], NO_HOST, EXAMPLE],
-		['other slashes', ['https:/a.example/v1', '//a.example/v1'], NO_HOST, EXAMPLE],
-		['two ports', ['api.example.com:1:2', 'a.example:x.y'], NO_HOST, EXAMPLE],
-		['a key or a word', ['sk-live-abcdef', 'mylocalhost', '[::1]x'], NO_HOST, EXAMPLE],
-		['numbers that mean others', ['http://127.1/v1', 'https://0x7f000001'], INVALID, EXAMPLE],
-		['fewer numbers', ['https://2130706433/v1', 'https://10.300'], INVALID, EXAMPLE],
-		['a port or address that is none', ['https://a.ex:99999', 'https://[::1'], INVALID, EXAMPLE],
-		['a slash in the host', ['https://a.ex%2fb.ex', 'https://a.ex／v1'], INVALID, EXAMPLE],
-		['a name that ends in numbers', ['http://x127.0.0.1'], INVALID, EXAMPLE],
-	])('%s', (_, typed, problem, advice) => {
-		for (const text of typed) {
+	test.each<[problem: string, typed: Typed, advice?: string]>([
+		['is empty', ['', ' \n\t ']],
+		[SPACE, ['https://a.exam ple/v1', 'https://a.exa\tmple', 'https://a.ex/\u00a0v1']],
+		[SPACE, ['https://a.example\n/v1', `${HOST}\n${HOST}`, 'https://a.ex/\u0000v1']],
+		[SPACE, 'https:\\\\a.example\\v1 https://a.ex\\@b.ex'],
+		[QUERY, `${V1}?key=abc ${V1}? ${V1}#top ${HOST}/#/keys`, FROM_MARK],
+		[USER, 'https://me@a.ex https://me:pw@a.ex https://@a.ex https://:@a.ex me@a.ex', BEFORE_AT],
+		[USER, `@a.ex mailto:me@a.ex ${HOST}@b.ex http://localhost@b.ex`, BEFORE_AT],
+		[PLAIN, 'http://a.ex/v1 HTTP://A.EX http://192.168.1.10:80/v1 http://evillocalhost', HTTPS],
+		[PLAIN, 'http://0.0.0.0:80 http://gateway:80/v1 http://[fd00::7]/v1 http://127.0.0.1x', HTTPS],
+		[PLAIN, 'http://localhost.b.ex http://127.0.0.1.b.ex http://b.ex/localhost', HTTPS],
+		['uses ftp, which is not a web address', 'ftp://a.example/v1'],
+		['uses file, which is not a web address', 'file:///etc/passwd'],
+		[NO_HOST, 'https:// https:///v1 https://:8443/v1 javascript:1 gateway /v1 https:/a.example/v1'],
+		[NO_HOST, '//a.example/v1 api.example.com:1:2 a.example:x.y sk-live-abcdef mylocalhost [::1]x'],
+		[INVALID, 'http://127.1 https://0x7f000001 https://2130706433 https://10.300 https://[::1'],
+		[INVALID, 'https://a.ex:99999 https://a.ex%2fb.ex https://a.ex／v1 http://x127.0.0.1'],
+	])('what %s is refused: %j', (...row) => {
+		const [problem, typed, advice = EXAMPLE] = row;
+		for (const text of each(typed)) {
 			const error = refusalOf(() => normalizeBaseUrl(text));
 			expectError(error, 'ValidationError', `Base URL ${problem}`, { advice, retryable: false });
 			expect([text, error]).toMatchObject([text, { field: 'Base URL' }]);

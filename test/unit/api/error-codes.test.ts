@@ -1,14 +1,9 @@
-import {
-	faultKind,
-	header,
-	TransportFault,
-	type FaultKind,
-} from '../../../nodes/shared/api/http/transport';
+import { faultKind, header, TransportFault } from '../../../nodes/shared/api/http/transport';
 
 const AT_CONNECT = 'EHOSTUNREACH ENETUNREACH EADDRNOTAVAIL EHOSTDOWN ENETDOWN EACCES'.split(' ');
 
 /** What each code says of a request, whatever failed by it. */
-const CODES: Array<[FaultKind, codes: string]> = [
+const CODES: Array<[ReturnType<typeof faultKind>, codes: string]> = [
 	['unreached', 'ECONNREFUSED ENOTFOUND EAI_AGAIN EAI_NODATA EAI_NONAME ERR_INVALID_URL'],
 	['unreached', 'UND_ERR_CONNECT_TIMEOUT'],
 	['timeout', 'ECONNABORTED ETIMEDOUT ESOCKETTIMEDOUT UND_ERR_HEADERS_TIMEOUT'],
@@ -34,11 +29,8 @@ test.each(AT_CONNECT)('%s: unreached while connecting, else lost: it may be sent
 	expect(kinds).toEqual(['unreached', 'lost', 'lost']);
 });
 
-test('a request that fails without a code is lost', () => {
+test('a request that fails without a code is lost; a fault is named by its code, else by its kind', () => {
 	expect([faultKind(''), faultKind(undefined)]).toEqual(['lost', 'lost']);
-});
-
-test('a fault is named by its code, else by its kind', () => {
 	const fault = new TransportFault('lost', 'ECONNRESET');
 	expect([fault.name, fault.message]).toEqual(['TransportFault', 'ECONNRESET']);
 	expect(new TransportFault('lost').message).toBe('lost');

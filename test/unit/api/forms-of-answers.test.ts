@@ -79,11 +79,6 @@ test.each<[string, unknown]>([
 	}
 });
 
-test('an answer without a status may be incomplete', async () => {
-	const [cut] = await answers({ ...OK, status: undefined, ...CUT_OFF });
-	expect(cut!.response.status).toBe('incomplete');
-});
-
 const UNFINISHED = { status: 'incomplete', text: 'word0 word1 word2 word3 word4', ...CUT_OFF };
 const tool_calls = [{ name: 'look', arguments: { ok: true } }];
 test.each([
@@ -109,8 +104,7 @@ const A1 = { a: 1 };
 const ARGUMENTS = '{"a":1}';
 const CALL = { type: 'function_call', call_id: 'c', name: 'f' };
 const calls = (given: unknown) => says({ ...CALL, arguments: given });
-const wholeCall = ended('function_call_arguments.done', { arguments: A1 });
-const begunCall = added(0, { ...CALL, arguments: '' });
+const begun = added(0, { ...CALL, arguments: '' });
 const chunk = (more: object, finish_reason: string | null = null) =>
 	data({ object: 'chat.completion.chunk', choices: [{ index: 0, delta: more, finish_reason }] });
 
@@ -136,9 +130,9 @@ const block = (index: number, fields: { content_block: object } | { delta: objec
 	const kind = 'delta' in fields ? 'delta' : 'start';
 	return { type: `content_block_${kind}`, index, ...fields };
 };
-const claudeCall = ['{"a"', ':1}'].map((partial_json) =>
-	block(0, { delta: { type: 'input_json_delta', partial_json } }),
-);
+const input = (partial_json: string) =>
+	block(0, { delta: { type: 'input_json_delta', partial_json } });
+const claudeCall = [block(0, { content_block: toolUse({}) }), ...['{"a"', ':1}'].map(input)];
 
 test.each<[string, unknown]>([
 	['whose arguments are an object', calls(A1)],
@@ -148,13 +142,10 @@ test.each<[string, unknown]>([
 	['as an item', says(toolUse(A1))],
 	['of Gemini', candidate([functionCall])],
 	['of Gemini, streamed', data(candidate([functionCall], { finishReason: 'STOP' }))],
-	['in deltas that are objects', begunCall + ended('function_call_arguments.delta', { delta: A1 })],
-	['in an end that is an object', begunCall + wholeCall],
+	['in deltas that are objects', begun + ended('function_call_arguments.delta', { delta: A1 })],
+	['in an end that is an object', begun + ended('function_call_arguments.done', { arguments: A1 })],
 	['in chunks, whose arguments are an object', chunk(chatCalls(A1)) + chunk({}, 'tool_calls')],
-	[
-		'in events of Claude',
-		claudeStream('tool_use', block(0, { content_block: toolUse({}) }), ...claudeCall),
-	],
+	['in events of Claude', claudeStream('tool_use', ...claudeCall)],
 ])('the call of a function is read %s', async (_what, body) => {
 	for (const answer of await answers(body)) {
 		const tool_calls = [{ id: 'c', name: 'f', arguments: A1 }];
@@ -162,12 +153,6 @@ test.each<[string, unknown]>([
 		const call = { toolCallId: 'c', toolName: 'f', input: ARGUMENTS };
 		expect(fromResponse(answer).calls).toMatchObject([call]);
 	}
-});
-
-test('the call of early chat completions, which has no ID, is read', async () => {
-	const called = { content: null, function_call: { name: 'f', arguments: ARGUMENTS } };
-	for (const answer of await answers({ choices: [{ message: called }] }))
-		expect(simplifyResponse(answer, BODY).tool_calls).toEqual([{ name: 'f', arguments: A1 }]);
 });
 
 test.each<[string, unknown[], unknown]>([
@@ -194,7 +179,7 @@ describe('An answer in the form of another interface', () => {
 	const chatCall = (index: number, id: string, name: string, given = '') => ({
 		...{ index, id, type: 'function', function: { name, arguments: given } },
 	});
-	const [tool_calls, begun] = [ARGUMENTS, ''].map((given) => [
+	const [tool_calls, begunCalls] = [ARGUMENTS, ''].map((given) => [
 		...[chatCall(0, 'c1', 'f', given), chatCall(1, 'c2', 'g')],
 	]);
 	const twoCalls = [
@@ -203,13 +188,14 @@ describe('An answer in the form of another interface', () => {
 	];
 	const more = ['{"a"', ':1}'].map((given) => ({ index: 0, function: { arguments: given } }));
 	const words = ['', 'H', 'i'].map((said) => ({ role: 'assistant', content: said }));
-	const deltas = [...words, ...[...begun!, ...more].map((call) => ({ tool_calls: [call] }))];
+	const deltas = [...words, ...[...begunCalls!, ...more].map((call) => ({ tool_calls: [call] }))];
 	const CHUNKS = deltas.map((one) => chunk(one)).join('');
 	const counts = data({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices: [], usage });
 	const STREAM = `${CHUNKS}${chunk({}, 'tool_calls')}${counts}data: [DONE]\n\n`;
 	// A chunk need not say what it is.
 	const bare = data({ choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }] });
 	const thought = chat({ content: 'Hi', reasoning_content: 'Hm' });
+	const early = { content: null, function_call: { name: 'f', arguments: ARGUMENTS } };
 
 	const texts = [
 		{ type: 'thinking', thinking: 'Hm' },
@@ -242,6 +228,7 @@ describe('An answer in the form of another interface', () => {
 		['of a bare chunk', bare, { ...SAYS, usage: null }, /Chat Completions/],
 		['whose content is parts', chat({ content: [texts[1]] }), SAYS, /./],
 		['with calls', chat({ content: null, tool_calls }), { text: '', tool_calls: twoCalls }, /./],
+		['with a call of early ones', chat(early), { text: '', tool_calls: [{ arguments: A1 }] }, /./],
 		['with a refusal', chat({ refusal: 'No' }), { refusal: 'No' }, /Chat Completions/],
 		['with a thought', thought, WHOLE, /Chat Completions/],
 		['that is cut off', chat({ content: 'Hi' }, 'length'), CUT, /Chat Completions/],
@@ -289,6 +276,7 @@ test.each<[string, object, string[]]>([
 	['of no tokens', { output: [], usage: { output_tokens: 0 } }, []],
 	['of tokens that were not counted', { output: [], usage: null }, []],
 	['that is incomplete', { output: [], status: 'incomplete' }, ['incomplete']],
+	['that was cut off, without a status', { status: undefined, ...CUT_OFF }, ['incomplete']],
 ])('of an answer %s the hints are told', async (_, more, keys) => {
 	const [answer] = await answers({ ...OK, usage: { output_tokens: 7 }, ...more });
 	const hints = getAnswerHints(answer!);

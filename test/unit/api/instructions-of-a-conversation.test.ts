@@ -47,6 +47,7 @@ describe('Tokens that the request cannot have', () => {
 	test('are told with their number and the bytes of the request', () => {
 		const COUNTED = 'The gateway counted 5,335 input tokens for a request of 29 bytes';
 		expect(find({})).toBe(`${COUNTED}. It may add instructions of its own`);
+		expect(findAddedInstructions(body, { usage: null })).toBeUndefined();
 		const large = find({ input: 'ü'.repeat(12_000) }, 1_234_567);
 		expect(large).toContain('1,234,567 input tokens for a request of 24,024 bytes');
 	});
@@ -79,9 +80,5 @@ describe('Tokens that the request cannot have', () => {
 		const bytes = Buffer.byteLength(JSON.stringify({ ...body, ...more }));
 		expect(find(more, bytes + 501)).toBeDefined();
 		expect(find(more, bytes + 500)).toBeUndefined();
-	});
-
-	test('are not looked for where the gateway counts nothing', () => {
-		expect(findAddedInstructions(body, { usage: null })).toBeUndefined();
 	});
 });

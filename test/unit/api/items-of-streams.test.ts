@@ -1,7 +1,5 @@
 import fc from '../../support/fast-check';
-import { BODY, bytes, completed, event, inChunks, outcome } from './recorded-streams';
-import type { Client } from '../../../nodes/shared/api/http/client';
-import { createResponse } from '../../../nodes/shared/api/responses/response';
+import { bytes, completed, creating, event, inChunks, outcome } from './recorded-streams';
 import { reply, succeed } from './arrange';
 
 // Mutated code is slow.
@@ -53,9 +51,7 @@ const anyItem: fc.Arbitrary<Fields> = fc.oneof(
 );
 
 /** A text in pieces. */
-function cut(whole: string, size: number): string[] {
-	return whole.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? [];
-}
+const cut = (whole: string, size: number) => whole.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? [];
 
 const TEXT_EVENTS: Record<string, [event: string, field: string, index?: string]> = {
 	output_text: ['output_text', 'text', 'content_index'],
@@ -73,9 +69,8 @@ const EMPTY: Fields = { content: [], summary: [], arguments: '' };
 function lessened(given: Fields, how: Manner['ends'] | Manner['final']): Fields {
 	if (how === 'all') return given;
 	if (how === 'no content') return without(given, Object.keys(EMPTY));
-	return Object.fromEntries(
-		Object.entries(given).map(([name, value]) => [name, EMPTY[name] ?? value]),
-	);
+	const fields = Object.entries(given).map(([name, value]) => [name, EMPTY[name] ?? value]);
+	return Object.fromEntries(fields) as Fields;
 }
 
 /** The events of one item. */
@@ -134,17 +129,13 @@ test('a stream comes to the same as the answer without streaming, however its it
 					}),
 				);
 				const lists = items.map((one, index) => eventsOf(one, index, how, size));
-				const output = {
-					nothing: [],
-					'no output': undefined,
-					all: items,
-					'no content': items.map((one) => lessened(one, 'no content')),
-				}[how.final];
+				const bare = items.map((one) => lessened(one, 'no content'));
+				const outputs = { nothing: [], 'no output': undefined, all: items, 'no content': bare };
+				const output = outputs[how.final];
 				const stream = mix(lists, how, picks).join('') + completed({ output });
 				const streamed = await outcome([...inChunks(bytes(stream), chunk)]);
 				const answer = reply(200, { id: 'r1', status: 'completed', output: items });
-				const create = async (client: Client) => await createResponse(client, BODY);
-				const plain = await succeed([answer], create);
+				const plain = await succeed([answer], creating);
 				const ids = how.ids === 'changing' ? ['id'] : [];
 				// No summary is as good as an empty one.
 				const kept = (all: unknown) =>

@@ -42,14 +42,10 @@ export function* inChunks(whole: Uint8Array, size = 16_384) {
 export const oneByOne = (text: string): Uint8Array[] =>
 	Array.from(bytes(text), (byte) => Uint8Array.of(byte));
 
-export interface StreamArrangement extends Arrangement {
-	status?: number;
-	headers?: Headers;
-	idleMs?: number;
-}
+export type StreamOptions = Arrangement & { status?: number; headers?: Headers; idleMs?: number };
 
 /** A client of a gateway that answers by this stream. */
-export function streaming(chunks: Chunks, options: StreamArrangement = {}) {
+export function streaming(chunks: Chunks, options: StreamOptions = {}) {
 	const { status = 200, headers = {}, idleMs = 60_000, ...more } = options;
 	const arranged = arrange({ status, headers, body: '', chunks }, more);
 	const pieces: string[] = [];

@@ -6,10 +6,7 @@ import { aborted, arrange, fail, fault, KEY, reply, sending, succeed } from './a
 import type { Exchange } from './arrange';
 
 /** IDs in the order in which they are made: own-1, own-2, … */
-function counting() {
-	let made = 0;
-	return { newRequestId: () => `own-${++made}` };
-}
+const counting = (made = 0) => ({ newRequestId: () => `own-${++made}` });
 
 const UUID = '18bd731a-a7bc-4307-9d84-9fa2f2eb0bef';
 
@@ -24,14 +21,10 @@ test.each<[string, Record<string, string | string[]>, string]>([
 	['the contract’s before others', { 'request-id': 'r', 'x-request-id': 'x' }, 'x'],
 	['our own where an empty one came', { 'x-request-id': ' , ' }, 'own-1'],
 	['our own where none came', {}, 'own-1'],
+	['one without the key', { 'x-request-id': `r ${KEY}, other` }, 'r [API key]'],
 ])('a request is named by %s', (_, headers, requestId) => {
-	expect(getReplyIds((text) => text, { headers, sentId: 'own-1' })).toEqual({ requestId });
-});
-
-test('an ID is shown without the key, beside the one under which a console lists the request', () => {
-	const headers = { 'x-request-id': `r ${KEY}, other`, 'x-client-request-id': '3cffb23f' };
-	const ids = getReplyIds(arrange().client.redact, { headers });
-	expect(ids).toEqual({ requestId: 'r [API key]', clientRequestId: '3cffb23f' });
+	const ids = getReplyIds(arrange().client.redact, { headers, sentId: 'own-1' });
+	expect(ids).toEqual({ requestId });
 });
 
 const UNREACHED = fault('unreached', 'ECONNREFUSED');

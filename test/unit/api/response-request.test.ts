@@ -74,11 +74,7 @@ describe('a response', () => {
 		['failed for a reason that is none', failed({ message: {} }), NO_REASON],
 		['failed for a text', failed('too long'), TOO_LONG],
 		['failed for a detail', failed({ detail: 'too long' }), TOO_LONG],
-		[
-			'failed by its status',
-			failed(undefined, { status_details: { error: 'too long' } }),
-			TOO_LONG,
-		],
+		['failed by its status', failed(null, { status_details: { error: 'too long' } }), TOO_LONG],
 		['cancelled', { status: 'cancelled' }, 'was cancelled: the gateway gave no reason'],
 		['canceled', { status: 'canceled', error: { message: 'x' } }, 'was cancelled: x'],
 	])('that %s is an error', async (...row) => {

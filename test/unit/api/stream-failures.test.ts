@@ -1,7 +1,7 @@
 import type { VirtualTime } from '../../../scripts/engine/virtual-time';
 import { aborted, expectError, fault, START, type Chunks } from './arrange';
 import { bytes, completed, delta, event, message, oneByOne } from './recorded-streams';
-import { streaming, type StreamArrangement } from './recorded-streams';
+import { streaming, type StreamOptions } from './recorded-streams';
 
 const CHARGED = /^The request may have been executed and charged\. Check the usage/;
 const DOUBT = { retryable: false, maybeExecuted: true, advice: CHARGED };
@@ -9,7 +9,7 @@ const ENDED = 'The answer ended before it was complete';
 const HOUR = 3_600_000;
 
 /** What a user gets of a stream that fails; it is asked for once. */
-async function failureOf(chunks: Chunks, options?: StreamArrangement) {
+async function failureOf(chunks: Chunks, options?: StreamOptions) {
 	const arranged = streaming(chunks, options);
 	const error = await arranged.failure();
 	expect(arranged.sent).toHaveLength(1);
@@ -22,8 +22,6 @@ describe('A stream that the gateway ends by an error', () => {
 
 	const [T, C] = [{ type: 'T' }, { code: 'C' }];
 	const NONE = 'the gateway gave no reason';
-	const QUOTE = 'OpenAIException - {"error":{"code":"C","type":"T","message":"Broke"}}';
-	const quoting = { message: QUOTE, type: 'None', code: '500' };
 
 	test.each<[string, string, { code?: string; type?: string }, string?]>([
 		['response.failed', failed({ response: { id: 'r1', error: BROKE } }), C],
@@ -35,11 +33,8 @@ describe('A stream that the gateway ends by an error', () => {
 		['an empty message', event('error', { message: '', code: 'Broke' }), { code: 'Broke' }],
 		['a name', 'event: error\ndata: {"code":"C","message":"Broke"}\n\n', C],
 		['a name and another type', 'event: error\ndata: {"type":"T","message":"Broke"}\n\n', T],
-
 		['response.failed without a reason', failed({ response: { error: null } }), {}, NONE],
 		['an error without a reason', event('error', {}), {}, NONE],
-		['a quoted error', event('error', { error: quoting }), { ...T, ...C }, QUOTE],
-		['an error in an error', event('error', { error: { error: BROKE } }), C],
 	])('(%s) tells its reason and keeps the text', async (_, end, facts, reason = 'Broke') => {
 		const headers = { 'x-request-id': 'req_1' };
 		const { error, transport } = await failureOf([bytes(delta('Hello') + end)], { headers });
@@ -69,23 +64,18 @@ describe('A reply that is no stream', () => {
 		}
 	});
 
-	const NOTHING = 'The gateway answered with an empty body instead of JSON';
 	const NO_JSON = 'The gateway’s answer is not JSON:';
 	const UNEXPECTED = 'The gateway’s response is not as expected:';
-
 	const HTML = 'The gateway answered with a web page (HTML) instead of JSON';
-	const PAGE = '\n<!DOCTYPE html><html><body>Log in</body></html>';
 	const broken = { ...document, status: 'failed', error: { message: 'Broke' } };
 
 	test.each<[string, string, message: string]>([
-		['nothing', '', NOTHING],
+		['nothing', '', 'The gateway answered with an empty body instead of JSON'],
 		['words', 'upstream is busy', `${NO_JSON} upstream is busy`],
 		['half a JSON document', json.slice(0, 30), `${NO_JSON} ${json.slice(0, 30)}`],
-		['null', 'null', `${UNEXPECTED} expected object, received null`],
-		['a list', '[]', `${UNEXPECTED} expected object, received array`],
 		['a text', '"done"', `${UNEXPECTED} expected object, received string`],
 		['one without output', '{"id":"r","status":"x"}', `${UNEXPECTED} field "output": missing`],
-		['a web page', PAGE, HTML],
+		['a web page', '\n<!DOCTYPE html><html><body>Log in</body></html>', HTML],
 		['a document that failed', JSON.stringify(broken), 'The model’s response failed: Broke'],
 	])('%s is named, in any pieces', async (_name, text, says) => {
 		for (const chunks of [[bytes(text)], oneByOne(text)]) {
@@ -97,7 +87,7 @@ describe('A reply that is no stream', () => {
 		}
 	});
 
-	test.each<[string, string[], StreamArrangement['headers']]>([
+	test.each<[string, string[], StreamOptions['headers']]>([
 		['comments', [': hello\n\n: bye\n\n'], {}],
 		['[DONE] alone', ['data: [DONE]\n\n'], {}],
 		['nothing that is said to be a stream', [], AS_STREAM],
@@ -161,7 +151,6 @@ describe('A stream that breaks off', () => {
 
 	const IDLE = 'Nothing arrived for 20 s in the middle of the answer';
 	const LATE = 'The answer was not complete within 45 s';
-	const LOST_BY = `${LOST} (ECONNRESET)`;
 	const lost = fault('lost', 'ECONNRESET');
 	const ONCE = delta('Once');
 	const silent = script({ 0: ONCE, 19: ': still here\n\n', 38: delta(' upon'), [HOUR]: '' });
@@ -171,7 +160,7 @@ describe('A stream that breaks off', () => {
 		['by silence ends after the idle time, not sooner', silent, IDLE, 'Once upon', 58],
 		['by silence before its first byte', script({ [HOUR]: '' }), IDLE, undefined, 20],
 		['by silence, even if its own timer ends it', lostAt(19.8), IDLE, 'Once', 19.8],
-		['by a lost connection is no idle time-out', lostAt(15), LOST_BY, 'Once', 15],
+		['by a lost connection is no idle time-out', lostAt(15), `${LOST} (ECONNRESET)`, 'Once', 15],
 		['by taking too long, though never silent', words(10), LATE, 'w1 w2 w3 w4 w5 ', 45],
 	])('%s', async (_name, stream, says, partialText, seconds) => {
 		const limits = { idleMs: 20_000, timeoutMs: says === LATE ? 45_000 : HOUR };
