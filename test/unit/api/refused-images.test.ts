@@ -1,10 +1,9 @@
-import { CanceledError, type ModelAccessError } from '../../../nodes/shared/api/errors/errors';
+import { CanceledError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/client';
 import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
-import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
 import { Refusals, submitImageTask } from '../../../nodes/shared/api/images/submit-task';
 import { failedTask } from '../../../nodes/shared/api/images/task-errors';
-import { arrange, expectError, fail, failureOf, fault, refusalOf, reply, START } from './arrange';
+import { arrange, expectError, fail, failureOf, refusalOf, reply, START } from './arrange';
 
 const submit = async (client: Client) => await submitImageTask(client, 'generations', {});
 
@@ -44,7 +43,7 @@ function run({ maxWait = 900, ...more }: { maxWait?: number; maxRetries?: number
 describe('An image that the gateway refuses', () => {
 	test('by 429, at once or in the background, waits longer each time, up to Max Wait', async () => {
 		const { image } = run({ maxWait: 60 });
-		const { enter, refused, submitted, refusals } = image();
+		const { enter, refused, submitted } = image();
 		await enter();
 		for (const refuse of [refusal, task, refusal, task]) await refused(await refuse(429));
 		expect(submitted).toEqual([0, 2, 6, 14, 30]);
@@ -55,6 +54,15 @@ describe('An image that the gateway refuses', () => {
 		expect(error.details.advice).toMatch(
 			/^The gateway refused this image 6 times within Max Wait \(60 s\)\. Nothing was made or charged\. Wait, or raise/,
 		);
+	});
+
+	test('otherwise is not submitted again, and no other image waits for it', async () => {
+		const { refusals, enter, slot } = run().image();
+		await enter();
+		for (const error of [task(502), task(400), await refusal(500), new CanceledError()]) {
+			expect(refusalOf(() => refusals.note(error))).toBe(error);
+			expect(await slot.acquire({ deadline: START })).toBe(true);
+		}
 		expect(() => refusals.note(new Error('a bug'))).toThrow('a bug');
 	});
 
@@ -132,34 +140,5 @@ describe('An image that the gateway refuses', () => {
 		slot.acquire = async () => await Promise.reject(bug);
 		const client = { ...arrange().client, slot, signal: undefined };
 		await expect(new Refusals(client, 1).waitForSlot()).rejects.toBe(bug);
-	});
-});
-
-describe('An image is not submitted again', () => {
-	/** Whatever could have been made would be paid for twice. */
-	const poll = async (client: Client) => await pollImageTask(client, 't');
-	const each = (answers: Array<Parameters<typeof reply>>, work: typeof poll | typeof submit) =>
-		answers.map((answer) => async () => (await fail(reply(...answer), work)).error);
-	const tasks = (...statuses: number[]) => statuses.map((status) => () => task(status));
-	const lost = async () => (await fail(fault('lost'), submit)).error;
-	const busy = { code: 429, message: 'busy' };
-
-	test.each<[string, Array<() => ModelAccessError | Promise<ModelAccessError>>]>([
-		['a task failed, in doubt', tasks(408, 500, 502, 504)],
-		['a task was refused otherwise', tasks(400, 403, 404)],
-		['a quota is used up', [() => task(429, 'You exceeded your current quota')]],
-		['storing failed', [() => task(503, 'failed to store the image')]],
-		['a poll fails', each([[429], [503], [529], [200, busy]], poll)],
-		['a submit fails otherwise', each([[400], [401], [500], [502], [202, {}]], submit)],
-		['a submit gets no reply', [lost, () => new CanceledError()]],
-	])('after %s', async (_, failures) => {
-		for (const failure of failures) {
-			const { refusals, enter, slot } = run().image();
-			await enter();
-			const error = await failure();
-			expect(refusalOf(() => refusals.note(error))).toBe(error);
-			// The others do not wait for it.
-			expect(await slot.acquire({ deadline: START })).toBe(true);
-		}
 	});
 });

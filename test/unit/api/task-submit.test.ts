@@ -110,6 +110,8 @@ test.each([
 	const advice = /task may exist.*Check the usage/;
 	expectError(error, 'InvalidResponseError', says, { ...doubt, advice });
 	expect(shown(error)).not.toContain(KEY);
+	// Only what was refused is submitted again.
+	expect(error.details.refusal).toBeUndefined();
 	expect(sent).toHaveLength(1);
 });
 
