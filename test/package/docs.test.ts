@@ -91,6 +91,7 @@ test('the page of the examples names every example, and the README only such', (
 });
 
 test('the pages name the versions that the tests and the weekly workflow run with', () => {
+	expect(/^## \[?(\d[^\]\s]*)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(manifest.version);
 	const said = section('docs/hosting.md', 'n8n versions');
 	for (const name of ['n8n-core', 'n8n-workflow']) {
 		expect(said).toContain(`${name} ${manifest.devDependencies[name]}`);
@@ -100,9 +101,4 @@ test('the pages name the versions that the tests and the weekly workflow run wit
 	expect(list.split(', ')).toEqual(SMOKE_VERSIONS);
 	const inReadme = section('README.md', 'Compatibility').match(/\d+\.\d+\.\d+/g) ?? [];
 	expect(inReadme.filter((version) => !said.includes(`| ${version} `))).toEqual([]);
-});
-
-test('the changelog begins with the version of the package', () => {
-	const [, newest] = /^## \[?(\d[^\]\s]*)/m.exec(read('CHANGELOG.md')) ?? [];
-	expect(newest).toBe(manifest.version);
 });

@@ -3,10 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { manifest, project } from './built';
 
-/*
- * The owner, the repository and the contact stand in package.json. Other files repeat them where a
- * reader or n8n needs them. A fork changes package.json, and these tests name each other place.
- */
+// package.json holds owner, repository and contact. A fork changes them there, and in each place named here.
 
 const homepage = manifest.homepage.replace(/#.*$/, '');
 const { name: author, email } = manifest.author;

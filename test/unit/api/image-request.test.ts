@@ -8,9 +8,8 @@ const OK = { model: 'image-1', prompt: 'a red fox' };
 
 test('an image request goes through unchanged', () => {
 	const sizes = ['1024x1536', '1x1', '99999x99999', 'auto'].map((size) => ({ size }));
-	const unknown = { n: 2, seed: 7, style: { name: 'x' } };
 	const spaces = { model: ' image-1 ', prompt: ' a fox\n' };
-	for (const more of [{}, ...sizes, { stream: false }, unknown, spaces]) {
+	for (const more of [{}, ...sizes, { stream: false }, { n: 2, style: { name: 'x' } }, spaces]) {
 		const body = { ...OK, ...more };
 		expect(checkImageRequest(body)).toBe(body);
 		expect(body).toEqual({ ...OK, ...more });
@@ -34,9 +33,9 @@ test.each<[string, string, unknown[], field: string, problem: string, advice: st
 	const [, name, values, field, problem, advice] = row;
 	for (const value of values) {
 		const error = refusalOf(() => checkImageRequest({ ...OK, [name]: value }));
-		expectError(error, 'ValidationError', new RegExp(`^${field} ${problem}`), { retryable: false });
+		const details = { retryable: false, advice: new RegExp(advice) };
+		expectError(error, 'ValidationError', new RegExp(`^${field} ${problem}`), details);
 		expect([value, error]).toMatchObject([value, { field }]);
-		expect(error.details.advice).toContain(advice);
 	}
 });
 
@@ -52,27 +51,19 @@ test.each([
 
 const upload = (name: string, type = 'image/png') => ({ name, bytes: new Blob([name], { type }) });
 
-/** Each part: its name, and its text, or its file’s name, type and content. */
-async function partsOf(form: FormData): Promise<unknown[]> {
-	return await Promise.all(
-		[...form.entries()].map(async ([name, part]) =>
-			typeof part === 'string' ? [name, part] : [name, part.name, part.type, await part.text()],
-		),
-	);
-}
-
-test('the form of an edit has fields as text, objects as JSON, and one image as image', async () => {
+test('the form of an edit has fields as text, images in order, and the mask behind them', async () => {
+	const partsOf = async (...given: Parameters<typeof editForm>) =>
+		await Promise.all(
+			[...editForm(...given).entries()].map(async ([name, part]) =>
+				typeof part === 'string' ? [name, part] : [name, part.name, part.type, await part.text()],
+			),
+		);
 	const more = { n: 2, hd: false, style: { a: [1] }, tags: ['x'], gone: undefined, none: null };
 	const texts = { ...OK, n: '2', hd: 'false', style: '{"a":[1]}', tags: '["x"]' };
-	const image = ['image', 'a.png', 'image/png', 'a.png'];
-	const parts = await partsOf(editForm({ ...OK, ...more }, [upload('a.png')]));
-	expect(parts).toEqual([...Object.entries(texts), image]);
-});
-
-test('the form of an edit has several images as image[], in order, and the mask behind them', async () => {
+	const one = await partsOf({ ...OK, ...more }, [upload('a.png')]);
+	expect(one).toEqual([...Object.entries(texts), ['image', 'a.png', 'image/png', 'a.png']]);
 	const images = [upload('b.jpg', 'image/jpeg'), upload('a.png')];
-	const form = editForm(OK, images, upload('m.png'));
-	expect((await partsOf(form)).slice(2)).toEqual([
+	expect((await partsOf(OK, images, upload('m.png'))).slice(2)).toEqual([
 		['image[]', 'b.jpg', 'image/jpeg', 'b.jpg'],
 		['image[]', 'a.png', 'image/png', 'a.png'],
 		['mask', 'm.png', 'image/png', 'm.png'],

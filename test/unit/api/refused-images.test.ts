@@ -1,11 +1,9 @@
-import { CanceledError, FailedTaskError } from '../../../nodes/shared/api/errors/errors';
-import type { ModelAccessError } from '../../../nodes/shared/api/errors/errors';
+import { CanceledError } from '../../../nodes/shared/api/errors/errors';
 import type { Client } from '../../../nodes/shared/api/http/client';
 import { RateLimitQueue } from '../../../nodes/shared/api/http/rate-limit-queue';
-import { pollImageTask } from '../../../nodes/shared/api/images/poll-task';
 import { Refusals, submitImageTask } from '../../../nodes/shared/api/images/submit-task';
 import { failedTask } from '../../../nodes/shared/api/images/task-errors';
-import { arrange, expectError, fail, failureOf, fault, refusalOf, reply, START } from './arrange';
+import { arrange, expectError, fail, failureOf, refusalOf, reply, START } from './arrange';
 
 const submit = async (client: Client) => await submitImageTask(client, 'generations', {});
 
@@ -14,8 +12,8 @@ const task = (http_status: number, message = 'no') => {
 	const status = { task_id: 't', status: 'failed', http_status, error: { message } };
 	return failedTask(arrange().client, 't', status);
 };
-const limited = async (headers = {}) => (await fail([reply(429, '', headers)], submit)).error;
-const unavailable = async (headers = {}) => (await fail([reply(503, '', headers)], submit)).error;
+const refusal = async (status: number, after?: string) =>
+	(await fail([reply(status, '', { 'retry-after': after })], submit)).error;
 
 /** Images of a run; chance asks for the longest jitter. */
 function run({ maxWait = 900, ...more }: { maxWait?: number; maxRetries?: number } = {}) {
@@ -45,18 +43,26 @@ function run({ maxWait = 900, ...more }: { maxWait?: number; maxRetries?: number
 describe('An image that the gateway refuses', () => {
 	test('by 429, at once or in the background, waits longer each time, up to Max Wait', async () => {
 		const { image } = run({ maxWait: 60 });
-		const { enter, refused, submitted, refusals } = image();
+		const { enter, refused, submitted } = image();
 		await enter();
-		for (const error of [await limited(), task(429), await limited(), task(429)])
-			await refused(error);
+		for (const refuse of [refusal, task, refusal, task]) await refused(await refuse(429));
 		expect(submitted).toEqual([0, 2, 6, 14, 30]);
 		// 30 s more are in time, the next ones are not.
-		await refused(await limited());
-		const error = await failureOf(refused(await limited()));
+		await refused(task(429));
+		const error = await failureOf(refused(task(429)));
 		expect(submitted.at(-1)).toBe(60);
 		expect(error.details.advice).toMatch(
 			/^The gateway refused this image 6 times within Max Wait \(60 s\)\. Nothing was made or charged\. Wait, or raise/,
 		);
+	});
+
+	test('otherwise is not submitted again, and no other image waits for it', async () => {
+		const { refusals, enter, slot } = run().image();
+		await enter();
+		for (const error of [task(502), task(400), await refusal(500), new CanceledError()]) {
+			expect(refusalOf(() => refusals.note(error))).toBe(error);
+			expect(await slot.acquire({ deadline: START })).toBe(true);
+		}
 		expect(() => refusals.note(new Error('a bug'))).toThrow('a bug');
 	});
 
@@ -65,9 +71,9 @@ describe('An image that the gateway refuses', () => {
 		const { enter, refused, submitted } = image();
 		await time.advance(3_600_000);
 		await enter();
-		await refused(await limited({ 'retry-after': '40' }));
+		await refused(await refusal(429, '40'));
 		expect(submitted).toEqual([3600, 3640]);
-		const error = await failureOf(refused(await limited({ 'retry-after': '21' })));
+		const error = await failureOf(refused(await refusal(429, '21')));
 		expect(error.details.advice).toMatch(/^The gateway refused this image 2 times within Max Wait/);
 		expect(told).toMatchObject([
 			{ waitMs: 40_000, attempt: 1 },
@@ -79,9 +85,8 @@ describe('An image that the gateway refuses', () => {
 		const { image } = run({ maxRetries: 5 });
 		const { enter, refused, submitted, slot } = image();
 		await enter();
-		const named = await unavailable({ 'retry-after': '7' });
-		const errors = [await unavailable(), task(503), task(529), await unavailable(), named];
-		for (const error of errors) await refused(error);
+		const errors = [await refusal(503), task(503), task(529), await refusal(529)];
+		for (const error of [...errors, await refusal(503, '7')]) await refused(error);
 		expect(submitted).toEqual([0, 15, 35, 65, 95, 102]);
 		expect(slot.hasGivenUp).toBe(false);
 		const error = await failureOf(refused(task(503)));
@@ -94,7 +99,7 @@ describe('An image that the gateway refuses', () => {
 		const [first, second, third] = [image(), image(), image()];
 		for (const { enter } of [first, second, third]) await enter();
 		await first.refused(task(503));
-		await expect(first.refused(task(503))).rejects.toThrow(FailedTaskError);
+		expectError(await failureOf(first.refused(task(503))), 'FailedTaskError', /./);
 		const error = await failureOf(second.refused(task(503)));
 		expect(error.details.advice).toMatch(/^The gateway refused this image once\. Nothing was/);
 		first.slot.release();
@@ -106,28 +111,27 @@ describe('An image that the gateway refuses', () => {
 		expect(third.submitted).toHaveLength(3);
 	});
 
-	test.each([
-		['429 in the background', () => task(429), 'FailedTaskError'],
-		['503 in the background', () => task(503), 'FailedTaskError'],
-		['429 at once', limited, 'ApiError'],
-		['503 at once', unavailable, 'ApiError'],
-	] as const)('by %s: nothing was made: it has no task ID, and may help later', async (...row) => {
-		const [, refuse, kind] = row;
-		const { enter, refused } = run({ maxWait: 1, maxRetries: 0 }).image();
-		await enter();
-		const told = await refuse();
-		const error = await failureOf(refused(told));
-		expectError(error, kind, told.message, { retryable: true });
-		const { taskId, maybeExecuted, advice } = error.details;
-		expect([taskId, maybeExecuted]).toEqual([undefined, undefined]);
-		expect(advice.match(/Nothing was made or charged\./g)).toHaveLength(1);
-	});
+	test.each([429, 503])(
+		'by %i: nothing was made: no task ID, and later may help',
+		async (status) => {
+			for (const refuse of [refusal, task]) {
+				const { enter, refused } = run({ maxWait: 1, maxRetries: 0 }).image();
+				await enter();
+				const told = await refuse(status);
+				const error = await failureOf(refused(told));
+				expectError(error, /^(ApiError|FailedTaskError)$/, told.message, { retryable: true });
+				const { taskId, maybeExecuted, advice } = error.details;
+				expect([taskId, maybeExecuted]).toEqual([undefined, undefined]);
+				expect(advice.match(/Nothing was made or charged\./g)).toHaveLength(1);
+			}
+		},
+	);
 
 	test('ends by a cancel, and any other error of the wait is its own', async () => {
 		const { image, cancel, time } = run();
 		const { enter, refusals, slot } = image();
 		await enter();
-		refusals.note(await limited());
+		refusals.note(task(429));
 		const waiting = failureOf(refusals.waitForSlot());
 		await time.advance(1000);
 		cancel();
@@ -136,33 +140,5 @@ describe('An image that the gateway refuses', () => {
 		slot.acquire = async () => await Promise.reject(bug);
 		const client = { ...arrange().client, slot, signal: undefined };
 		await expect(new Refusals(client, 1).waitForSlot()).rejects.toBe(bug);
-	});
-});
-
-describe('An image is not submitted again', () => {
-	/** Whatever could have been made would be paid for twice. */
-	const poll = async (client: Client) => await pollImageTask(client, 't');
-	const each = (answers: Array<Parameters<typeof reply>>, work: typeof poll | typeof submit) =>
-		answers.map((answer) => async () => (await fail(reply(...answer), work)).error);
-	const lost = async () => (await fail(fault('lost'), submit)).error;
-	const busy = { code: 429, message: 'busy' };
-
-	test.each<[string, Array<() => ModelAccessError | Promise<ModelAccessError>>]>([
-		['a task failed, in doubt', [408, 500, 502, 504].map((status) => () => task(status))],
-		['a task was refused otherwise', [400, 403, 404].map((status) => () => task(status))],
-		['a quota is used up', [() => task(429, 'You exceeded your current quota')]],
-		['storing failed', [() => task(503, 'failed to store the image')]],
-		['a poll fails', each([[429], [503], [529], [200, busy]], poll)],
-		['a submit fails otherwise', each([[400], [401], [500], [502], [202, {}]], submit)],
-		['a submit gets no reply', [lost, () => new CanceledError()]],
-	])('after %s', async (_, failures) => {
-		for (const failure of failures) {
-			const { refusals, enter, slot } = run().image();
-			await enter();
-			const error = await failure();
-			expect(refusalOf(() => refusals.note(error))).toBe(error);
-			// The others do not wait for it.
-			expect(await slot.acquire({ deadline: START })).toBe(true);
-		}
 	});
 });

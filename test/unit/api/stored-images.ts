@@ -21,14 +21,13 @@ type Saved = Record<'name' | 'mimeType', string> & { bytes: Buffer };
 export class ScriptedStorage implements Storage<Saved> {
 	/** Each address that was opened, and when. */
 	readonly opened: Array<{ url: string; at: number }> = [];
+	readonly saved: Saved[] = [];
 
 	/** How many connections are open. */
 	connections = 0;
 
 	/** Bytes that were read from the host. */
 	read = 0;
-
-	readonly saved: Saved[] = [];
 
 	constructor(
 		private readonly time: VirtualTime,
@@ -50,9 +49,8 @@ export class ScriptedStorage implements Storage<Saved> {
 			chunks: this.chunks(body, signal),
 			save: async (file, chunks) => {
 				const parts = (await Readable.from(chunks).toArray()) as Uint8Array[];
-				const saved = { ...file, bytes: Buffer.concat(parts) };
-				this.saved.push(saved);
-				return saved;
+				this.saved.push({ ...file, bytes: Buffer.concat(parts) });
+				return this.saved.at(-1)!;
 			},
 			discard: () => {
 				this.connections -= open;
@@ -67,10 +65,10 @@ export class ScriptedStorage implements Storage<Saved> {
 			if (step instanceof TransportFault) throw step;
 			if ('pause' in step) {
 				await Promise.race([this.time.gateway.sleep(step.pause), aborted(signal)]);
-				continue;
+			} else {
+				this.read += step.length;
+				yield step;
 			}
-			this.read += step.length;
-			yield step;
 		}
 	}
 }

@@ -50,9 +50,9 @@ describe('the images of a task', () => {
 });
 
 describe('an image’s output', () => {
-	const USAGE = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
+	const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
 	const entry = { url: B, revised_prompt: 'a fox', seed: 7 };
-	const result = { data: [{ url: A }, entry], usage: USAGE, size: '1x1', unknown: 1 };
+	const result = { data: [{ url: A }, entry], usage, size: '1x1', unknown: 1 };
 	const dates = { created_at: 1, expires_at: 1_767_225_600, http_status: 200 };
 	const task: ImageTask = { ...TASK, status: 'SUCCESS', ...dates, image_url: A, result };
 	const [, second] = getTaskImages('t', task);
@@ -60,10 +60,10 @@ describe('an image’s output', () => {
 
 	test('is simple: what is used further, the words of the contract, and its usage', () => {
 		const output = { task_id: 't', status: 'completed', image_url: B, ...place };
-		const known = { model: 'm', prompt: 'p' };
-		const more = { ...known, expires_at: '2026-01-01T00:00:00.000Z', usage: USAGE };
-		const simple = simplifyImage(task, second!, { taskId: 't', ...known });
-		expect(simple).toEqual({ ...output, ...more });
+		const more = { model: 'm', prompt: 'p' };
+		const simple = simplifyImage(task, second!, { taskId: 't', ...more });
+		const expires_at = '2026-01-01T00:00:00.000Z';
+		expect(simple).toEqual({ ...output, ...more, expires_at, usage });
 		// Of a task that was started elsewhere they are not known.
 		for (const expires_at of [undefined, 1e300]) {
 			const bare = { ...task, expires_at, result: { data: result.data } };
@@ -76,8 +76,7 @@ describe('an image’s output', () => {
 		const seen = { task, json, state: 'completed', now: 0, gatewayTime: 0 } as const;
 		const raw = { ...json, image: entry, ...place };
 		expect(rawImage(seen, second!)).toEqual(raw);
-		const ids = { requestId: 'r', clientRequestId: 'c' };
-		const named = { ...raw, request_id: 'r', client_request_id: 'c' };
-		expect(rawImage({ ...seen, ...ids }, second!)).toEqual(named);
+		const named = rawImage({ ...seen, requestId: 'r', clientRequestId: 'c' }, second!);
+		expect(named).toEqual({ ...raw, request_id: 'r', client_request_id: 'c' });
 	});
 });

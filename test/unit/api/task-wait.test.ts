@@ -1,10 +1,6 @@
-import { TaskError } from '../../../nodes/shared/api/errors/errors';
-import {
-	pollImageTask,
-	waitForImageTask,
-	type AwaitedTask,
-} from '../../../nodes/shared/api/images/poll-task';
 import type { Client } from '../../../nodes/shared/api/http/client';
+import { TaskError } from '../../../nodes/shared/api/errors/errors';
+import { pollImageTask, waitForImageTask } from '../../../nodes/shared/api/images/poll-task';
 import { arrange, expectError, fail, failureOf, fault, reply, START, succeed } from './arrange';
 import type { Exchange } from './arrange';
 
@@ -19,9 +15,11 @@ function processing(headers: Record<string, string> = AFTER_3, task: object = {}
 const after = (retryAfter: string) => processing({ 'retry-after': retryAfter });
 const busy = (retryAfter: string) => reply(503, '', { 'retry-after': retryAfter });
 
+type Awaited = Partial<Parameters<typeof waitForImageTask>[1]> & { seconds?: number };
+
 /** Waits for a task, by default for at most 15 minutes. */
 const waiting =
-	({ seconds = 900 } = {}, more: Partial<AwaitedTask> = {}) =>
+	({ seconds = 900, ...more }: Awaited = {}) =>
 	async (client: Client) => {
 		const deadline = START + seconds * 1000;
 		const awaited = { taskId: 'task_1', pollIntervalMs: 3000, deadline, ...more };
@@ -58,25 +56,21 @@ describe('Waiting for a task', () => {
 		expect(sent).toHaveLength(script.length);
 	});
 
-	test('asks at the ID’s address, not at poll_url or Location', async () => {
+	test('asks at the ID’s address, not at poll_url or Location, and tells of each look', async () => {
 		const elsewhere = 'https://evil.example/v1/images/tasks/task_1';
 		const first = processing({ location: elsewhere }, { poll_url: elsewhere, id: 'other' });
-		const { sent } = await succeed([first, COMPLETED], waiting());
-		expect(sent[1]!.path).toBe('/images/tasks/task_1');
+		const statuses: string[] = [];
+		const onSeen = ({ task }: { task: { status: string } }) => statuses.push(task.status);
+		const { sent } = await succeed([first, status('queued'), COMPLETED], waiting({ onSeen }));
+		expect(new Set(sent.map(({ path }) => path))).toEqual(new Set(['/images/tasks/task_1']));
+		expect(statuses).toEqual(['processing', 'queued', 'completed']);
 	});
 
 	test('starts from what is already known: after a 202 it waits before it looks', async () => {
 		const { client, sent, drive } = arrange([processing(), COMPLETED]);
 		const first = await drive(pollImageTask(client, 'task_1'));
-		await drive(waiting({}, { first })(client));
+		await drive(waiting({ first })(client));
 		expect(sent.map(({ at }) => at - START)).toEqual([0, 3000]);
-	});
-
-	test('tells of each look', async () => {
-		const statuses: string[] = [];
-		const onSeen = ({ task }: { task: { status: string } }) => statuses.push(task.status);
-		await succeed([status('queued'), processing(), COMPLETED], waiting({}, { onSeen }));
-		expect(statuses).toEqual(['queued', 'processing', 'completed']);
 	});
 });
 
@@ -84,6 +78,13 @@ test('a look that fails ends the waiting, and its advice names the task once', a
 	const { error } = await fail([processing(), reply(500), reply(500)], waiting());
 	expect(error.details.taskId).toBe('task_1');
 	expect(error.details.advice.match(/was accepted/g)).toHaveLength(1);
+});
+
+test('a task that failed ends the waiting', async () => {
+	const error = { code: 'refused', message: 'prompt refused' };
+	const end = reply(200, { task_id: 'task_1', status: 'failed', http_status: 400, error });
+	const failed = await fail([processing(), end], waiting());
+	expectError(failed.error, 'FailedTaskError', /\(HTTP 400, refused\): prompt refused$/);
 });
 
 const EXPIRED = 'The image task is about to expire and is not done';
@@ -124,19 +125,18 @@ test.each<[string, Exchange[], seconds: number, waits: number[], says: string, R
 	expectError(error, /Error$/, says, details);
 });
 
-test.each<[string, Exchange[]]>([
-	['during a wait', [after('60')]],
-	['between two tries of a look', [processing(), busy('60')]],
-])('A cancel %s ends it: nothing is sent after, and the task’s ID is kept', async (_, script) => {
-	const { client, sent, time, cancel } = arrange(script);
-	const failing = failureOf(waiting()(client));
-	await time.advance(20_000);
-	cancel();
-	const says = 'The execution was canceled';
-	expectError(await failing, 'CanceledError', says, { taskId: 'task_1' });
-	expect(time.now() - START).toBe(20_000);
-	await time.advance(3_600_000);
-	expect(sent).toHaveLength(script.length);
+test('A cancel ends the waiting: nothing is sent after, and the task’s ID is kept', async () => {
+	for (const script of [[after('60')], [processing(), busy('60')]]) {
+		const { client, sent, time, cancel } = arrange(script);
+		const failing = failureOf(waiting()(client));
+		await time.advance(20_000);
+		cancel();
+		const says = 'The execution was canceled';
+		expectError(await failing, 'CanceledError', says, { taskId: 'task_1' });
+		expect(time.now() - START).toBe(20_000);
+		await time.advance(3_600_000);
+		expect(sent).toHaveLength(script.length);
+	}
 });
 
 test('an error about a task keeps its ID and where its images are, as it was told first', () => {
@@ -150,13 +150,6 @@ test('an error about a task keeps its ID and where its images are, as it was tol
 	expect(withImages.withTaskId('t2', ['u2']).details.imageUrls).toEqual(['u1']);
 	const unchanged = withImages.with({ taskId: undefined, requestId: undefined });
 	expect(unchanged.details).toStrictEqual(withImages.details);
-});
-
-test('a task that failed ends the waiting', async () => {
-	const error = { code: 'refused', message: 'prompt refused' };
-	const end = reply(200, { task_id: 'task_1', status: 'failed', http_status: 400, error });
-	const failed = await fail([processing(), end], waiting());
-	expectError(failed.error, 'FailedTaskError', /\(HTTP 400, refused\): prompt refused$/);
 });
 
 const HOUR_AGO = START / 1000 - 3600;
@@ -207,7 +200,7 @@ test.each([
 	const [, acceptedAt, maybeExecuted, says, advice] = row;
 	// With the error's own code, and without any body.
 	for (const script of [[GONE], [processing(), reply(404)]]) {
-		const { error } = await fail(script, waiting({}, { acceptedAt }));
+		const { error } = await fail(script, waiting({ acceptedAt }));
 		const details = { taskId: 'task_1', httpStatus: 404, retryable: false, advice };
 		const more = script[0] === GONE && { ...TOLD, requestId: 'req_1' };
 		expectError(error, 'UnknownTaskError', /./, { ...details, ...more });

@@ -92,7 +92,8 @@ describe.each(KINDS)('A request that is a %s', (kind) => {
 	test.each(FAULTS)('without a reply: %s (%s)', async (fails, code, ...outcome) => {
 		const error = await expectFailure(fault(fails, code), outcome);
 		expectError(error, 'NetworkError', new RegExp(`\\(${code}\\)`));
-		expect(error.details.httpStatus).toBeUndefined();
+		const { httpStatus, refusal } = error.details;
+		expect([httpStatus, refusal]).toEqual([undefined, undefined]);
 	});
 
 	test('is sent again as often at most as the user allows', async () => {
