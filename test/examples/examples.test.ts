@@ -1,38 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type {
-	IDataObject,
-	INode,
-	INodeExecutionData,
-	INodeProperties,
-	INodePropertyCollection,
-	INodePropertyOptions,
-	INodeType,
-} from 'n8n-workflow';
+import type * as n8n from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { drawImage, errorReply, imageBelongsTo, type FormRecord } from '../../gateway';
-import {
-	generateImage,
-	getModels,
-	imageNode,
-	textNode,
-	useDisk,
-	useHarness,
-} from '../nodes/arrange';
-import {
-	readBinary,
-	runWorkflow,
-	type RunWorkflowOptions,
-	type WorkflowJson,
-	type WorkflowRun,
-} from '../../scripts/engine/index';
+import * as own from '../nodes/arrange';
+import * as engine from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 
-const harness = useHarness();
-useDisk();
+const harness = own.useHarness();
+own.useDisk();
 
-type Example = Omit<WorkflowJson, 'nodes'> & { nodes: INode[] };
+type Example = Omit<engine.WorkflowJson, 'nodes'> & { nodes: n8n.INode[] };
 
 const folder = join(__dirname, '../../examples');
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
@@ -43,26 +22,26 @@ const PACKAGE = 'n8n-nodes-model-access.';
 
 const CREDENTIAL = { modelAccessApi: { id: 'modelAccessExample', name: 'Model Access API' } };
 
-const nodeTypes = (): Record<string, INodeType> => ({
-	[`${PACKAGE}modelAccess`]: textNode(harness.time),
-	[`${PACKAGE}modelAccessImage`]: imageNode(harness.time),
+const nodeTypes = (): Record<string, n8n.INodeType> => ({
+	[`${PACKAGE}modelAccess`]: own.textNode(harness.time),
+	[`${PACKAGE}modelAccessImage`]: own.imageNode(harness.time),
 	[`${PACKAGE}lmChatModelAccess`]: new LmChatModelAccess(),
 });
 
 /** The properties that a panel shows for a resource and an operation. */
-const propertiesFor = ({ description }: INodeType, { resource, operation }: IDataObject) =>
+const propertiesFor = ({ description }: n8n.INodeType, { resource, operation }: n8n.IDataObject) =>
 	description.properties.filter(({ displayOptions: { show = {} } = {} }) =>
 		Object.entries({ resource, operation }).every(
 			([name, value]) => show[name]?.some((one) => one === value) ?? true,
 		),
 	);
 
-const asObject = (value: unknown) => (value ?? {}) as IDataObject;
+const asObject = (value: unknown) => (value ?? {}) as n8n.IDataObject;
 
 /** The parameters that no property knows, by path: names, and values of choices. */
 const unknownParameters = (
-	given: IDataObject,
-	properties: INodeProperties[],
+	given: n8n.IDataObject,
+	properties: n8n.INodeProperties[],
 	above = '',
 ): string[] =>
 	Object.entries(given).flatMap(([name, value]) => {
@@ -72,14 +51,14 @@ const unknownParameters = (
 		const options = found.flatMap((property) => property.options ?? []);
 		const type = found[0]?.type;
 		if (type === 'options') {
-			const known = (options as INodePropertyOptions[]).some((one) => one.value === value);
+			const known = (options as n8n.INodePropertyOptions[]).some((one) => one.value === value);
 			return known || String(value as string).startsWith('=') ? [] : [path];
 		}
 		if (type === 'collection')
-			return unknownParameters(asObject(value), options as INodeProperties[], `${path}.`);
+			return unknownParameters(asObject(value), options as n8n.INodeProperties[], `${path}.`);
 		if (type !== 'fixedCollection') return [];
 		return Object.entries(asObject(value)).flatMap(([group, given]) => {
-			const known = (options as INodePropertyCollection[]).find((one) => one.name === group);
+			const known = (options as n8n.INodePropertyCollection[]).find((one) => one.name === group);
 			const read = (row: unknown) =>
 				unknownParameters(asObject(row), known?.values ?? [], `${path}.${group}.`);
 			return [given].flat().flatMap(read);
@@ -124,17 +103,17 @@ test.each(files)('%s says in a note what to choose and what it costs', (file) =>
 	expect(toChoose.filter(({ name }) => !text.includes(`*${name}*`))).toEqual([]);
 });
 
-type Given = Partial<Omit<RunWorkflowOptions, 'workflow' | 'nodeTypes' | 'time'>>;
+type Given = Partial<Omit<engine.RunWorkflowOptions, 'workflow' | 'nodeTypes' | 'time'>>;
 
 /** Runs an example as a user imports it, with the credential set up. It has to go well. */
 async function runExample(
 	file: string,
 	given: Given = {},
-	change: (node: INode) => void = () => {},
-): Promise<WorkflowRun> {
+	change: (node: n8n.INode) => void = () => {},
+): Promise<engine.WorkflowRun> {
 	const workflow = readExample(file);
 	workflow.nodes.forEach(change);
-	const run = await runWorkflow({
+	const run = await engine.runWorkflow({
 		workflow,
 		nodeTypes: nodeTypes(),
 		credentials: { modelAccessApi: { ...harness.access } },
@@ -147,20 +126,20 @@ async function runExample(
 	return run;
 }
 
-const json = (run: WorkflowRun, node: string) => run.items(node).map((item) => item.json);
+const json = (run: engine.WorkflowRun, node: string) => run.items(node).map((item) => item.json);
 
 /** The prompts that the files of items were drawn from, in the order of `prompts`; else undefined. */
-const promptsOfFiles = async (items: INodeExecutionData[], prompts: string[]) =>
+const promptsOfFiles = async (items: n8n.INodeExecutionData[], prompts: string[]) =>
 	await Promise.all(
 		items.map(async ({ binary }) => {
-			const png = await readBinary(binary?.data);
+			const png = await engine.readBinary(binary?.data);
 			return prompts.find((prompt) => imageBelongsTo(prompt, png));
 		}),
 	);
 
 /** The data table of an example, and its scheduled part ten minutes later. */
 function collecting(file: string) {
-	const tables: Record<string, IDataObject[]> = { 'Image tasks': [] };
+	const tables: Record<string, n8n.IDataObject[]> = { 'Image tasks': [] };
 	const collect = async () => {
 		await harness.time.advance(600_000);
 		return await runExample(file, { startNode: 'Every 10 Minutes', mode: 'trigger', tables });
@@ -210,7 +189,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		});
 	},
 	'describe-image.json describes an image from a binary field': async (file) => {
-		const image = await harness.image(generateImage({ options: { downloadImages: false } }));
+		const image = await harness.image(own.generateImage({ options: { downloadImages: false } }));
 		const run = await runExample(file, {}, ({ name, parameters }) => {
 			if (name !== 'Fetch Image') return;
 			expect(parameters.url).toMatch(/^https:\/\/.*\.jpg$/);
@@ -244,7 +223,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 	},
 	'edit-uploaded-image.json edits the form’s image, and hands it over': async (file) => {
 		const photo = drawImage({ prompt: 'boat', index: 0, width: 40, height: 30 });
-		const { helpers } = (await harness.text(getModels())).context;
+		const { helpers } = (await harness.text(own.getModels())).context;
 		const Image = await helpers.prepareBinaryData(photo, 'boat.png', 'image/png');
 		const triggerItems = [{ json: { Change: 'Add a sail' }, binary: { Image } }];
 		const run = await runExample(file, { triggerItems, mode: 'webhook' });
