@@ -137,6 +137,8 @@ const promptsOfFiles = async (items: n8n.INodeExecutionData[], prompts: string[]
 		}),
 	);
 
+const COLLECTED = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
+
 /** The data table of an example, and its scheduled part ten minutes later. */
 function collecting(file: string) {
 	const tables: Record<string, n8n.IDataObject[]> = { 'Image tasks': [] };
@@ -184,9 +186,8 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		const others = json(run, 'Others');
 		expect(others.map(({ id }) => id)).toEqual([2, 3]);
 		expect(others.map(({ category }) => category)).toEqual(['wish', 'praise']);
-		expect(harness.gateway.requests[0]?.body).toMatchObject({
-			text: { format: { type: 'json_schema', name: 'classification', strict: true } },
-		});
+		const format = { type: 'json_schema', name: 'classification', strict: true };
+		expect(harness.bodies()[0]).toMatchObject({ text: { format } });
 	},
 	'describe-image.json describes an image from a binary field': async (file) => {
 		const image = await harness.image(own.generateImage({ options: { downloadImages: false } }));
@@ -206,20 +207,14 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		const run = await runExample(file);
 		expect(harness.time.now() - before).toBe(6000);
 		const images = run.items('Images');
-		expect(images.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
-			['LAMP-01', 'LAMP-01.png'],
-			['CHAIR-12', 'CHAIR-12.png'],
-		]);
+		const named = images.map((item) => [item.json.sku, item.binary?.data?.fileName]);
+		expect(named).toEqual(['LAMP-01', 'CHAIR-12'].map((sku) => [sku, `${sku}.png`]));
 		const prompts = images.map((item) => item.json.prompt as string);
 		expect(await promptsOfFiles(images, prompts)).toEqual(prompts);
-		expect(json(run, 'Failed Rows')).toEqual([
-			{
-				sku: 'MUG-07',
-				reason: 'The gateway refused the image task (HTTP 400): mugs are not allowed',
-				advice: expect.stringMatching(/^Fix the request: .* Nothing was made\.$/) as string,
-				task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
-			},
-		]);
+		const reason = 'The gateway refused the image task (HTTP 400): mugs are not allowed';
+		const advice = expect.stringMatching(/^Fix the request: .* Nothing was made\.$/) as string;
+		const task_id = harness.gateway.tasks.find(({ failure }) => failure)?.id;
+		expect(json(run, 'Failed Rows')).toEqual([{ sku: 'MUG-07', reason, advice, task_id }]);
 	},
 	'edit-uploaded-image.json edits the form’s image, and hands it over': async (file) => {
 		const photo = drawImage({ prompt: 'boat', index: 0, width: 40, height: 30 });
@@ -244,9 +239,9 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 
 		const first = await collect();
 		const second = await collect();
-		const prompts = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
-		expect(await promptsOfFiles(first.items('Image Is Here'), prompts)).toEqual([prompts[0]]);
-		expect(await promptsOfFiles(second.items('Image Is Here'), prompts)).toEqual([prompts[1]]);
+		const [lighthouse, harbor] = COLLECTED;
+		expect(await promptsOfFiles(first.items('Image Is Here'), COLLECTED)).toEqual([lighthouse]);
+		expect(await promptsOfFiles(second.items('Image Is Here'), COLLECTED)).toEqual([harbor]);
 		expect(tables['Image tasks']).toEqual([]);
 		expect(harness.gateway.tasks).toHaveLength(2);
 	},
@@ -258,12 +253,9 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		const { tables, collect } = collecting(file);
 		await runExample(file, { startNode: 'Submit Now', tables });
 		const run = await collect();
-		expect(json(run, 'Lost Task')).toMatchObject([
-			{ prompt: 'A harbour in fog, watercolor', reason: 'too many images' },
-		]);
-		expect(tables['Image tasks']?.map(({ prompt }) => prompt)).toEqual([
-			'A lighthouse at dusk, watercolor',
-		]);
+		const [lighthouse, harbor] = COLLECTED;
+		expect(json(run, 'Lost Task')).toMatchObject([{ prompt: harbor, reason: 'too many images' }]);
+		expect(tables['Image tasks']).toMatchObject([{ prompt: lighthouse }]);
 	},
 	'submit-now-collect-later.json forgets nothing while the key is refused': async (file) => {
 		const { tables, collect } = collecting(file);
