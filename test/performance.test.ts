@@ -1,12 +1,6 @@
 import { ExecuteContext } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
-import {
-	createResponse,
-	generateImage,
-	numbered,
-	startHarness,
-	type Harness,
-} from './nodes/arrange';
+import * as own from './nodes/arrange';
 import { CredentialsInMemory } from '../scripts/engine/credentials';
 import { allocatedBy } from '../bench/allocations';
 import { Wire } from '../bench/wire';
@@ -18,7 +12,7 @@ import { storeBinaryOnDisk, type BinaryStorage } from '../scripts/engine/index';
  */
 
 let storage: BinaryStorage;
-let harness: Harness;
+let harness: own.Harness;
 
 beforeAll(async () => {
 	storage = await storeBinaryOnDisk();
@@ -62,21 +56,21 @@ async function onWire<T>(work: () => Promise<T>) {
 }
 
 const answers = async (items: number) =>
-	await harness.text(createResponse({ prompt: PROMPT }), { items: numbered(items) });
+	await harness.text(own.createResponse({ prompt: PROMPT }), { items: own.numbered(items) });
 const images = async (items: number) =>
-	await harness.image(generateImage({ prompt: PROMPT, options: { concurrency: items } }), {
-		items: numbered(items),
+	await harness.image(own.generateImage({ prompt: PROMPT, options: { concurrency: items } }), {
+		items: own.numbered(items),
 	});
 
 const streamed = async (count: number) => {
-	const parameters = createResponse({ prompt: `[[words:${count}]]`, stream: true });
+	const parameters = own.createResponse({ prompt: `[[words:${count}]]`, stream: true });
 	return await harness.text(parameters, { streaming: true });
 };
 
 test.each([10, 40])(
 	'%i images of 6 s take a submit, two polls and a download each, in the time of one',
 	async (items) => {
-		harness = await startHarness();
+		harness = await own.startHarness();
 		const { gateway, time } = harness;
 		const asked = askedOfN8n();
 		const began = time.now();
@@ -101,7 +95,7 @@ test.each([10, 40])(
 );
 
 test.each([10, 50])('%i responses take a request each, of few bytes', async (items) => {
-	harness = await startHarness();
+	harness = await own.startHarness();
 	const asked = askedOfN8n();
 	const { done, sent, read } = await onWire(async () => await answers(items));
 	expect(done.items).toHaveLength(items);
@@ -123,7 +117,7 @@ describe('What our nodes allocate', () => {
 
 	/** Kilobytes for each of so many items. */
 	const perItem = async (items: number, work: (items: number) => Promise<unknown>) => {
-		harness = await startHarness();
+		harness = await own.startHarness();
 		const bytes = await allocatedBy(async () => await work(items));
 		await harness.close();
 		return bytes / items / KB;
@@ -144,7 +138,7 @@ describe('What our nodes allocate', () => {
 });
 
 test('a stream of 20,000 deltas goes on in far fewer pieces if it comes all at once', async () => {
-	harness = await startHarness();
+	harness = await own.startHarness();
 	const count = 20_000;
 	const run = await streamed(count);
 	const pieces = run.chunks.filter(({ type }) => type === 'item');

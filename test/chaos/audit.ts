@@ -43,9 +43,8 @@ async function auditWork(work: Work, gateway: Gateway, audit: ReturnType<typeof 
 			continue;
 		}
 		audit.fulfilled++;
-		const task = gateway.tasks.findLast(
-			({ id, request }) => id === subject || request.prompt === subject,
-		);
+		const isOwn = ({ id, request }: ImageTask) => [id, request.prompt].includes(subject);
+		const task = gateway.tasks.findLast(isOwn);
 		const image = output.binary?.data;
 		if (kind === 'response' || kind === 'stream') {
 			if (output.json.text !== `You said: ${subject}`) {
@@ -112,11 +111,8 @@ function promptOf({ body }: RequestRecord): string {
 	return String(typeof prompt === 'string' ? prompt : input);
 }
 
-export interface Told {
-	task_id?: unknown;
-	error?: unknown;
-	error_details?: { task_id?: string; advice?: string };
-}
+type Details = { task_id?: string; advice?: string };
+export type Told = { task_id?: unknown; error?: unknown; error_details?: Details };
 
 /** Each task that was accepted stands in an output or in an error, or the item says that it may be. */
 function lostTasks(works: Work[], gateway: Gateway, misfortune: Misfortune): string[] {

@@ -12,11 +12,8 @@ const n8nServer = arrange(async () => {
 	const found = (await exampleWorkflows()).find(({ id }) => id === 'chat-agent');
 	if (!found) throw new Error('The example of an agent is gone');
 	example = found;
-	return {
-		name: 'agent',
-		gateway: { taskSeconds: 2, deltaMs: 40 },
-		workflows: [example, published(example, WEBHOOK), CHAIN],
-	};
+	const workflows = [example, published(example, WEBHOOK), CHAIN];
+	return { name: 'agent', gateway: { taskSeconds: 2, deltaMs: 40 }, workflows };
 });
 let browser: Browser;
 let editor: Editor;
@@ -115,11 +112,9 @@ describe('an AI Agent that thinks with our chat model', () => {
 		expect(sum?.at(-1)).toBe(`user: ${SUM}`);
 		expect(reckoned?.slice(-2)).toEqual(reckoning('6*7', 42));
 		expect(done?.slice(-4)).toEqual([...reckoning('6*7', 42), ...reckoning('42+1', 43)]);
-		expect(thanks?.filter((text) => text.startsWith('user'))).toEqual([
-			'user: Hello [[no-tools]]',
-			`user: ${SUM}`,
-			'user: Thank you [[no-tools]]',
-		]);
+		const said = ['Hello [[no-tools]]', SUM, 'Thank you [[no-tools]]'];
+		const saidByUser = thanks?.filter((text) => text.startsWith('user'));
+		expect(saidByUser).toEqual(said.map((text) => `user: ${text}`));
 		expect(asked() - since).toBe(5);
 		const counted = editor.at('logs-overview').getByText(/\d+ Tokens/);
 		await counted.first().waitFor();

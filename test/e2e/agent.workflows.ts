@@ -4,17 +4,10 @@ import type { WorkflowFile } from '../../scripts/n8n/n8n-server';
 import { chatModel, inARow, MANUAL } from '../../scripts/n8n/workflows';
 import { servedBy } from './arrange';
 
-const SCHEMA = {
-	type: 'object',
-	properties: { mood: { type: 'string', enum: ['happy', 'sad'] } },
-	required: ['mood'],
-};
-
-const FORMAT = {
-	type: 'json_schema',
-	name: 'answer',
-	schema: { type: 'object', properties: { output: SCHEMA }, required: ['output'] },
-};
+const mood = { type: 'string', enum: ['happy', 'sad'] };
+const output = { type: 'object', properties: { mood }, required: ['mood'] };
+const schema = { type: 'object', properties: { output }, required: ['output'] };
+const FORMAT = { type: 'json_schema', name: 'answer', schema };
 
 /** A chain whose answer has to be read by a parser; the model is asked for the parser's schema. */
 export const CHAIN = servedBy(
@@ -37,7 +30,7 @@ export const CHAIN = servedBy(
 			name: 'Structured Output Parser',
 			type: '@n8n/n8n-nodes-langchain.outputParserStructured',
 			typeVersion: 1.3,
-			parameters: { schemaType: 'manual', inputSchema: JSON.stringify(SCHEMA) },
+			parameters: { schemaType: 'manual', inputSchema: JSON.stringify(output) },
 			position: [420, 220],
 		},
 	},
@@ -74,14 +67,12 @@ export async function realGateway(rest: Rest) {
 	const data = { apiKey: gateway.keys.active, baseUrl: gateway.baseUrl };
 	const { id } = await rest.call<{ id: string }>('POST', '/credentials', { ...credential, data });
 	const credentials = { modelAccessApi: { id, name: credential.name } };
-	return {
-		gateway,
-		publish: async (workflow: WorkflowFile): Promise<void> => {
-			const nodes = workflow.nodes.map((node) =>
-				node.credentials ? { ...node, credentials } : node,
-			);
-			const created = await rest.create({ ...workflow, id: undefined, nodes });
-			await rest.activate(created.id);
-		},
+	const publish = async (workflow: WorkflowFile): Promise<void> => {
+		const nodes = workflow.nodes.map((node) =>
+			node.credentials ? { ...node, credentials } : node,
+		);
+		const created = await rest.create({ ...workflow, id: undefined, nodes });
+		await rest.activate(created.id);
 	};
+	return { gateway, publish };
 }

@@ -1,9 +1,6 @@
 import { answering } from './arrange';
 import { image, inARow, ours, webhook } from '../../scripts/n8n/workflows';
 
-const call = (path: string, responseMode: string, responseData?: string) =>
-	webhook('Call', path, { responseMode, responseData });
-
 /** A node that makes an item of each entry of a list in the body. */
 const each = (field: string, name: string) => ({
 	name: 'Each',
@@ -19,46 +16,36 @@ const small = (prompt: string) => image('Image', prompt, { size: '256x256' });
 const taskId = '={{ $json.task_id }}';
 const WAIT = ours('Wait', 'modelAccessImage', { resource: 'task', operation: 'wait', taskId });
 
+type Nodes = Parameters<typeof inARow>[1];
+
+/** A workflow that is called by its name, at `/webhook/<name>`. */
+const called = (name: string, given: object, nodes: Nodes, settings?: object) =>
+	inARow(name, [webhook('Call', name, { ...given }), ...nodes], { ...settings });
+
 /** Answers with the file of its last node. */
-const draws = inARow('draws', [
-	call('draws', 'lastNode', 'firstEntryBinary'),
-	small('={{ $json.body.prompt }}'),
-]);
+const file = { responseMode: 'lastNode', responseData: 'firstEntryBinary' };
+const draws = called('draws', file, [small('={{ $json.body.prompt }}')]);
+
+const atOnce = { responseMode: 'onReceived' };
+const prompts = each('prompts', 'prompt');
 
 /** Answers at once, submits an image for each prompt and waits for them in the same node. */
-const waits = inARow('waits', [
-	call('waits', 'onReceived'),
-	each('prompts', 'prompt'),
-	small('={{ $json.prompt }}'),
-]);
+const waits = called('waits', atOnce, [prompts, small('={{ $json.prompt }}')]);
 
 const [, , drawing] = waits.nodes;
 const submitting = { ...drawing?.parameters, waitForCompletion: false };
+const SUBMIT = ours('Submit', 'modelAccessImage', submitting);
 
 /** The same in two nodes, after each of which n8n saves the execution. */
-const submits = inARow(
-	'submits',
-	[
-		call('submits', 'onReceived'),
-		each('prompts', 'prompt'),
-		ours('Submit', 'modelAccessImage', submitting),
-		WAIT,
-	],
-	{ saveExecutionProgress: true },
-);
+const saving = { saveExecutionProgress: true };
+const submits = called('submits', atOnce, [prompts, SUBMIT, WAIT], saving);
 
 /** Fetches the images of the tasks that its caller names. */
-const fetches = inARow('fetches', [
-	call('fetches', 'lastNode', 'allEntries'),
-	each('tasks', 'task_id'),
-	WAIT,
-]);
+const allItems = { responseMode: 'lastNode', responseData: 'allEntries' };
+const fetches = called('fetches', allItems, [each('tasks', 'task_id'), WAIT]);
 
 /** Answers with a model's words while they come. */
-const streams = inARow('streams', [
-	call('streams', 'streaming'),
-	answering('={{ $json.body.prompt }}', { stream: true }),
-]);
+const answer = answering('={{ $json.body.prompt }}', { stream: true });
+const streams = called('streams', { responseMode: 'streaming' }, [answer]);
 
-/** Each is called by its name, at `/webhook/<name>`. */
 export const all = { draws, streams, waits, submits, fetches };

@@ -42,12 +42,8 @@ beforeAll(async () => {
 		const isKept = workflow.id === 'rows-to-images';
 		return isKept ? followed(workflow, 'Images', saved('Save', folder())) : workflow;
 	});
-	const neighbors = inARow('neighbors', [MANUAL, ...NEIGHBORS]);
-	await server.importWorkflows(n8nServer.n8n, [
-		...examples,
-		neighbors,
-		drawing('={{ $json.body.prompt }}'),
-	]);
+	const own = [inARow('neighbors', [MANUAL, ...NEIGHBORS]), drawing('={{ $json.body.prompt }}')];
+	await server.importWorkflows(n8nServer.n8n, [...examples, ...own]);
 });
 
 /** What nodes handed on in a run by `n8n execute`, which has to go well. */
@@ -105,10 +101,8 @@ describe('a workflow that waits for the world', () => {
 		expect(last).toContain('Your image is done');
 		expect(last).toContain('edited.png');
 		const sent = n8nServer.gateway.requests.find(({ route }) => route === 'edits');
-		expect(sent?.body).toMatchObject({
-			fields: { prompt: 'Add a sail' },
-			files: [{ fileName: 'boat.png', size: boat.length }],
-		});
+		const files = [{ fileName: 'boat.png', size: boat.length }];
+		expect(sent?.body).toMatchObject({ fields: { prompt: 'Add a sail' }, files });
 	});
 
 	/** Draws by a webhook; returns how many more files n8n keeps of binary data then. */
@@ -141,9 +135,8 @@ describe('a workflow that waits for the world', () => {
 			(await n8nServer.main.rest.call<{ data: unknown[] }>('GET', `${path}/${id}/rows`)).data;
 		gateway.settings.taskSeconds = SLOW;
 		const before = gateway.tasks.length;
-		await n8nServer.main.rest.call('POST', `/workflows/${COLLECTED_LATER}/run`, {
-			triggerToStartFrom: { name: 'Submit Now' },
-		});
+		const from = { triggerToStartFrom: { name: 'Submit Now' } };
+		await n8nServer.main.rest.call('POST', `/workflows/${COLLECTED_LATER}/run`, from);
 		await until('both tasks are remembered', async () => (await rows()).length === 2);
 		await n8nServer.main.rest.activate(COLLECTED_LATER);
 		await n8nServer.main.kill();

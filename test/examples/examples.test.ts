@@ -1,38 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type {
-	IDataObject,
-	INode,
-	INodeExecutionData,
-	INodeProperties,
-	INodePropertyCollection,
-	INodePropertyOptions,
-	INodeType,
-} from 'n8n-workflow';
+import type * as n8n from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { drawImage, errorReply, imageBelongsTo, type FormRecord } from '../../gateway';
-import {
-	generateImage,
-	getModels,
-	imageNode,
-	textNode,
-	useDisk,
-	useHarness,
-} from '../nodes/arrange';
-import {
-	readBinary,
-	runWorkflow,
-	type RunWorkflowOptions,
-	type WorkflowJson,
-	type WorkflowRun,
-} from '../../scripts/engine/index';
+import * as own from '../nodes/arrange';
+import * as engine from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 
-const harness = useHarness();
-useDisk();
+const harness = own.useHarness();
+own.useDisk();
 
-type Example = Omit<WorkflowJson, 'nodes'> & { nodes: INode[] };
+type Example = Omit<engine.WorkflowJson, 'nodes'> & { nodes: n8n.INode[] };
 
 const folder = join(__dirname, '../../examples');
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
@@ -43,26 +22,26 @@ const PACKAGE = 'n8n-nodes-model-access.';
 
 const CREDENTIAL = { modelAccessApi: { id: 'modelAccessExample', name: 'Model Access API' } };
 
-const nodeTypes = (): Record<string, INodeType> => ({
-	[`${PACKAGE}modelAccess`]: textNode(harness.time),
-	[`${PACKAGE}modelAccessImage`]: imageNode(harness.time),
+const nodeTypes = (): Record<string, n8n.INodeType> => ({
+	[`${PACKAGE}modelAccess`]: own.textNode(harness.time),
+	[`${PACKAGE}modelAccessImage`]: own.imageNode(harness.time),
 	[`${PACKAGE}lmChatModelAccess`]: new LmChatModelAccess(),
 });
 
 /** The properties that a panel shows for a resource and an operation. */
-const propertiesFor = ({ description }: INodeType, { resource, operation }: IDataObject) =>
+const propertiesFor = ({ description }: n8n.INodeType, { resource, operation }: n8n.IDataObject) =>
 	description.properties.filter(({ displayOptions: { show = {} } = {} }) =>
 		Object.entries({ resource, operation }).every(
 			([name, value]) => show[name]?.some((one) => one === value) ?? true,
 		),
 	);
 
-const asObject = (value: unknown) => (value ?? {}) as IDataObject;
+const asObject = (value: unknown) => (value ?? {}) as n8n.IDataObject;
 
 /** The parameters that no property knows, by path: names, and values of choices. */
 const unknownParameters = (
-	given: IDataObject,
-	properties: INodeProperties[],
+	given: n8n.IDataObject,
+	properties: n8n.INodeProperties[],
 	above = '',
 ): string[] =>
 	Object.entries(given).flatMap(([name, value]) => {
@@ -72,14 +51,14 @@ const unknownParameters = (
 		const options = found.flatMap((property) => property.options ?? []);
 		const type = found[0]?.type;
 		if (type === 'options') {
-			const known = (options as INodePropertyOptions[]).some((one) => one.value === value);
+			const known = (options as n8n.INodePropertyOptions[]).some((one) => one.value === value);
 			return known || String(value as string).startsWith('=') ? [] : [path];
 		}
 		if (type === 'collection')
-			return unknownParameters(asObject(value), options as INodeProperties[], `${path}.`);
+			return unknownParameters(asObject(value), options as n8n.INodeProperties[], `${path}.`);
 		if (type !== 'fixedCollection') return [];
 		return Object.entries(asObject(value)).flatMap(([group, given]) => {
-			const known = (options as INodePropertyCollection[]).find((one) => one.name === group);
+			const known = (options as n8n.INodePropertyCollection[]).find((one) => one.name === group);
 			const read = (row: unknown) =>
 				unknownParameters(asObject(row), known?.values ?? [], `${path}.${group}.`);
 			return [given].flat().flatMap(read);
@@ -124,17 +103,17 @@ test.each(files)('%s says in a note what to choose and what it costs', (file) =>
 	expect(toChoose.filter(({ name }) => !text.includes(`*${name}*`))).toEqual([]);
 });
 
-type Given = Partial<Omit<RunWorkflowOptions, 'workflow' | 'nodeTypes' | 'time'>>;
+type Given = Partial<Omit<engine.RunWorkflowOptions, 'workflow' | 'nodeTypes' | 'time'>>;
 
 /** Runs an example as a user imports it, with the credential set up. It has to go well. */
 async function runExample(
 	file: string,
 	given: Given = {},
-	change: (node: INode) => void = () => {},
-): Promise<WorkflowRun> {
+	change: (node: n8n.INode) => void = () => {},
+): Promise<engine.WorkflowRun> {
 	const workflow = readExample(file);
 	workflow.nodes.forEach(change);
-	const run = await runWorkflow({
+	const run = await engine.runWorkflow({
 		workflow,
 		nodeTypes: nodeTypes(),
 		credentials: { modelAccessApi: { ...harness.access } },
@@ -147,20 +126,22 @@ async function runExample(
 	return run;
 }
 
-const json = (run: WorkflowRun, node: string) => run.items(node).map((item) => item.json);
+const json = (run: engine.WorkflowRun, node: string) => run.items(node).map((item) => item.json);
 
 /** The prompts that the files of items were drawn from, in the order of `prompts`; else undefined. */
-const promptsOfFiles = async (items: INodeExecutionData[], prompts: string[]) =>
+const promptsOfFiles = async (items: n8n.INodeExecutionData[], prompts: string[]) =>
 	await Promise.all(
 		items.map(async ({ binary }) => {
-			const png = await readBinary(binary?.data);
+			const png = await engine.readBinary(binary?.data);
 			return prompts.find((prompt) => imageBelongsTo(prompt, png));
 		}),
 	);
 
+const COLLECTED = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
+
 /** The data table of an example, and its scheduled part ten minutes later. */
 function collecting(file: string) {
-	const tables: Record<string, IDataObject[]> = { 'Image tasks': [] };
+	const tables: Record<string, n8n.IDataObject[]> = { 'Image tasks': [] };
 	const collect = async () => {
 		await harness.time.advance(600_000);
 		return await runExample(file, { startNode: 'Every 10 Minutes', mode: 'trigger', tables });
@@ -205,12 +186,11 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		const others = json(run, 'Others');
 		expect(others.map(({ id }) => id)).toEqual([2, 3]);
 		expect(others.map(({ category }) => category)).toEqual(['wish', 'praise']);
-		expect(harness.gateway.requests[0]?.body).toMatchObject({
-			text: { format: { type: 'json_schema', name: 'classification', strict: true } },
-		});
+		const format = { type: 'json_schema', name: 'classification', strict: true };
+		expect(harness.bodies()[0]).toMatchObject({ text: { format } });
 	},
 	'describe-image.json describes an image from a binary field': async (file) => {
-		const image = await harness.image(generateImage({ options: { downloadImages: false } }));
+		const image = await harness.image(own.generateImage({ options: { downloadImages: false } }));
 		const run = await runExample(file, {}, ({ name, parameters }) => {
 			if (name !== 'Fetch Image') return;
 			expect(parameters.url).toMatch(/^https:\/\/.*\.jpg$/);
@@ -227,24 +207,18 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		const run = await runExample(file);
 		expect(harness.time.now() - before).toBe(6000);
 		const images = run.items('Images');
-		expect(images.map((item) => [item.json.sku, item.binary?.data?.fileName])).toEqual([
-			['LAMP-01', 'LAMP-01.png'],
-			['CHAIR-12', 'CHAIR-12.png'],
-		]);
+		const named = images.map((item) => [item.json.sku, item.binary?.data?.fileName]);
+		expect(named).toEqual(['LAMP-01', 'CHAIR-12'].map((sku) => [sku, `${sku}.png`]));
 		const prompts = images.map((item) => item.json.prompt as string);
 		expect(await promptsOfFiles(images, prompts)).toEqual(prompts);
-		expect(json(run, 'Failed Rows')).toEqual([
-			{
-				sku: 'MUG-07',
-				reason: 'The gateway refused the image task (HTTP 400): mugs are not allowed',
-				advice: expect.stringMatching(/^Fix the request: .* Nothing was made\.$/) as string,
-				task_id: harness.gateway.tasks.find(({ failure }) => failure)?.id,
-			},
-		]);
+		const reason = 'The gateway refused the image task (HTTP 400): mugs are not allowed';
+		const advice = expect.stringMatching(/^Fix the request: .* Nothing was made\.$/) as string;
+		const task_id = harness.gateway.tasks.find(({ failure }) => failure)?.id;
+		expect(json(run, 'Failed Rows')).toEqual([{ sku: 'MUG-07', reason, advice, task_id }]);
 	},
 	'edit-uploaded-image.json edits the form’s image, and hands it over': async (file) => {
 		const photo = drawImage({ prompt: 'boat', index: 0, width: 40, height: 30 });
-		const { helpers } = (await harness.text(getModels())).context;
+		const { helpers } = (await harness.text(own.getModels())).context;
 		const Image = await helpers.prepareBinaryData(photo, 'boat.png', 'image/png');
 		const triggerItems = [{ json: { Change: 'Add a sail' }, binary: { Image } }];
 		const run = await runExample(file, { triggerItems, mode: 'webhook' });
@@ -265,9 +239,9 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 
 		const first = await collect();
 		const second = await collect();
-		const prompts = ['A lighthouse at dusk, watercolor', 'A harbour in fog, watercolor'];
-		expect(await promptsOfFiles(first.items('Image Is Here'), prompts)).toEqual([prompts[0]]);
-		expect(await promptsOfFiles(second.items('Image Is Here'), prompts)).toEqual([prompts[1]]);
+		const [lighthouse, harbor] = COLLECTED;
+		expect(await promptsOfFiles(first.items('Image Is Here'), COLLECTED)).toEqual([lighthouse]);
+		expect(await promptsOfFiles(second.items('Image Is Here'), COLLECTED)).toEqual([harbor]);
 		expect(tables['Image tasks']).toEqual([]);
 		expect(harness.gateway.tasks).toHaveLength(2);
 	},
@@ -279,12 +253,9 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		const { tables, collect } = collecting(file);
 		await runExample(file, { startNode: 'Submit Now', tables });
 		const run = await collect();
-		expect(json(run, 'Lost Task')).toMatchObject([
-			{ prompt: 'A harbour in fog, watercolor', reason: 'too many images' },
-		]);
-		expect(tables['Image tasks']?.map(({ prompt }) => prompt)).toEqual([
-			'A lighthouse at dusk, watercolor',
-		]);
+		const [lighthouse, harbor] = COLLECTED;
+		expect(json(run, 'Lost Task')).toMatchObject([{ prompt: harbor, reason: 'too many images' }]);
+		expect(tables['Image tasks']).toMatchObject([{ prompt: lighthouse }]);
 	},
 	'submit-now-collect-later.json forgets nothing while the key is refused': async (file) => {
 		const { tables, collect } = collecting(file);

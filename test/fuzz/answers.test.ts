@@ -12,17 +12,9 @@ import { parseRetryAfter } from '../../nodes/shared/api/http/retry-after';
 import { findSecret } from '../support/secrets';
 import { shown } from '../unit/api/arrange';
 import { bytes, inChunks } from '../unit/api/recorded-streams';
-import {
-	anyJson,
-	answeredBy,
-	bodyOf,
-	KEY,
-	NOW,
-	outcomeOf,
-	spoiled,
-	WATCH_MS,
-	wordsOf,
-} from './arrange';
+import * as given from './arrange';
+
+const { answeredBy, bodyOf, KEY, NOW, outcomeOf, spoiled, WATCH_MS, wordsOf } = given;
 
 /*
  * Whatever comes in, what comes out is a result or one of the client's own errors, soon, and no
@@ -78,15 +70,8 @@ const RUNS = { numRuns: 250 };
 
 /** Tries a work on answers of any status, headers and body, most of them nearly right. */
 async function tryAnswers(document: unknown, work: (client: () => Client) => Promise<void>) {
-	const property = fc.asyncProperty(
-		statuses,
-		headers,
-		bodyOf(spoiled(document)),
-		async (...given) => {
-			const [status, head, body] = given;
-			await work(() => answeredBy({ status, headers: head, body }));
-		},
-	);
+	const replies = fc.record({ status: statuses, headers, body: bodyOf(spoiled(document)) });
+	const property = fc.asyncProperty(replies, async (reply) => await work(() => answeredBy(reply)));
 	await fc.assert(property, RUNS);
 }
 
@@ -203,21 +188,15 @@ test('Retry-After is a number of seconds, or nothing', () => {
 });
 
 test('an error of any shape is told without the key, on one line, in bounds', async () => {
-	await fc.assert(
-		fc.asyncProperty(
-			fc.constantFrom(400, 404, 429, 500, 502),
-			headers,
-			bodyOf(fc.oneof(anyJson, spoiled({ error: { type: KEY, code: KEY, message: `no ${KEY}` } }))),
-			async (status, head, body) => {
-				const { error } = await safeOutcomeOf(
-					async () => await createResponse(answeredBy({ status, headers: head, body }), {}),
-				);
-				expect(error?.message).toMatch(/^The (gateway|request|connection)/);
-				// eslint-disable-next-line no-control-regex
-				expect(error?.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
-				expect(error?.message.length).toBeLessThan(700);
-			},
-		),
-		RUNS,
-	);
+	const told = spoiled({ error: { type: KEY, code: KEY, message: `no ${KEY}` } });
+	const status = fc.constantFrom(400, 404, 429, 500, 502);
+	const replies = fc.record({ status, headers, body: bodyOf(fc.oneof(given.anyJson, told)) });
+	const property = fc.asyncProperty(replies, async (reply) => {
+		const { error } = await safeOutcomeOf(async () => await createResponse(answeredBy(reply), {}));
+		expect(error?.message).toMatch(/^The (gateway|request|connection)/);
+		// eslint-disable-next-line no-control-regex
+		expect(error?.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
+		expect(error?.message.length).toBeLessThan(700);
+	});
+	await fc.assert(property, RUNS);
 });

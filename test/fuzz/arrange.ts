@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import fc from '../support/fast-check';
 import { keyRedactor } from '../../nodes/shared/api/credential/api-key';
 import { ModelAccessError } from '../../nodes/shared/api/errors/errors';
@@ -30,9 +31,8 @@ export function answeredBy(reply: Partial<GatewayReply> & { chunks?: Uint8Array[
 			sleep: async (ms, signal) => {
 				// The watch over a stream sleeps until the stream ends.
 				if (signal && ms >= WATCH_MS) {
-					await new Promise<void>((_resolve, reject) => {
-						signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-					});
+					await once(signal, 'abort');
+					throw signal.reason;
 				}
 				now += ms;
 			},
@@ -105,10 +105,7 @@ export const { json: anyJson } = fc.letrec<{ json: unknown; leaf: unknown }>((ti
 	),
 }));
 
-/**
- * A document that is right but for some of its places: each field may be missing, or be anything.
- * @param document one that is right
- */
+/** A right document but for some of its places: each field may be missing, or be anything. */
 export function spoiled(document: unknown): fc.Arbitrary<unknown> {
 	if (typeof document !== 'object' || document === null) return rarely(fc.constant(document));
 	const fields = Object.entries(document).map(([name, value]) =>

@@ -3,13 +3,8 @@ import { runInThisContext } from 'node:vm';
 /** The process itself: a test framework shows its own to what it runs. */
 export const host = runInThisContext('process') as NodeJS.Process;
 
-/** Rejections that nobody handled since the watch began. */
-export interface RejectionWatch {
-	readonly seen: unknown[];
-	stop(): void;
-}
-
-export function watchRejections(): RejectionWatch {
+/** Rejections that nothing handled since the watch began. */
+export function watchRejections() {
 	const seen: unknown[] = [];
 	const note = (reason: unknown) => void seen.push(reason);
 	host.on('unhandledRejection', note);

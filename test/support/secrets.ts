@@ -3,11 +3,8 @@ import { inspect, types } from 'node:util';
 type Forms = Map<string, string>;
 
 /**
- * Where `secret` stands in `things`: one path for each place, with the form it was found in. It
- * looks at keys and values of every depth, at fields that are not enumerable (an error's `cause`,
- * `stack` and `message`), into Maps, Sets and bytes, through circular structures, and at what
- * `JSON.stringify`, `util.inspect` and `String` make of each thing. The secret counts as found in
- * plain form, URL-encoded, in base64 at any alignment (plain or URL-safe) and in hex.
+ * Where `secret` stands in `things`, in any of its forms: in keys and values of every depth, in
+ * fields that are not enumerable, and in what `JSON.stringify`, `inspect` and `String` make of them.
  */
 export function findSecret(secret: string, ...things: unknown[]): string[] {
 	if (secret.length < 8) throw new Error('A secret this short is found by chance');
@@ -25,11 +22,7 @@ export function findSecret(secret: string, ...things: unknown[]): string[] {
 	return [...findings];
 }
 
-/**
- * Checks that `secret` is nowhere in `things`, see {@link findSecret}.
- *
- * @throws Error that names the findings, without the secret
- */
+/** Throws an error that names where `secret` stands in `things`: see {@link findSecret}. */
 export function expectNoSecret(secret: string, ...things: unknown[]): void {
 	const findings = findSecret(secret, ...things);
 	if (findings.length > 0) throw new Error(`The secret was found:\n  ${findings.join('\n  ')}`);
