@@ -165,18 +165,14 @@ describe('What the agent fills in', () => {
 	});
 });
 
-test('a failure is one text for the agent: what happened, what to do, and the task ID', async () => {
+test('a failure is one text for the agent, also under Continue: what happened, what to do, and the IDs', async () => {
 	harness.gateway.settings.failTask = () => ({ httpStatus: 502, message: 'Not stored' });
 	const failing = tool(image(), generateImage()).call();
 	await expect(failing).rejects.toThrow(/^[^\n]*502[^\n]*\. [^\n]+ Task ID: imgtask_\w+\./);
 	const { message } = (await failing.catch((thrown: Error) => thrown)) as Error;
 	expect(message).not.toContain('Details:');
 	expect(message.match(/imgtask_/g)).toHaveLength(1);
-});
-
-test('a failure is the same text under Continue', async () => {
 	const parameters = createResponse({ prompt: '[[status:403]]' });
-	const [item] = await itemsOf(text(), parameters, CONTINUE);
 	const error = expect.stringMatching(/HTTP 403.*\. .* Request ID: \S+\.$/) as string;
-	expect(item).toEqual({ error });
+	expect(await itemsOf(text(), parameters, CONTINUE)).toEqual([{ error }]);
 });

@@ -38,11 +38,7 @@ export type RunOptions = Omit<Partial<engine.RunNodeOptions>, Own> & { access?: 
 /** A gateway and both nodes on one clock: the whole way from a parameter to a file. */
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
-/**
- * Starts a harness. Its gateway's tasks take 6 s and its images are small, unless the options say
- * otherwise. After each run it looks for the key in all that the run left behind, and at the end
- * for an Authorization header at the storage host.
- */
+/** Starts a harness. What its runs leave behind is searched for the key, and the storage host too. */
 export async function startHarness(options: GatewayOptions = {}) {
 	const time = new VirtualTime();
 	const gateway = await startGateway({
@@ -184,12 +180,7 @@ export function lookUp(end: Error | string[], ...hosts: string[]) {
 /** What n8n adds to an error for its user interface. */
 export interface ShownError extends Error {
 	description?: string;
-	httpCode?: string | null;
-	context: {
-		itemIndex?: number;
-		details?: IDataObject;
-		acceptedTasks?: Array<{ item: number; task_id: string }>;
-	};
+	context: { itemIndex?: number; details?: IDataObject; acceptedTasks?: object[] };
 }
 
 /** The error of a failed run, with what n8n shows of it. */

@@ -1,7 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
 import { tool } from '@langchain/core/tools';
 import { z } from 'zod';
-import { createResponse, useHarness } from './arrange';
+import { createResponse, useHarness, type IDataObject } from './arrange';
 import { useChat } from './chat-model.arrange';
 
 const CODE = { type: 'code_interpreter', container: { type: 'auto' } };

@@ -1,9 +1,8 @@
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { DynamicTool, tool } from '@langchain/core/tools';
-import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 import { drawImage } from '../../gateway';
-import { ANSWER_OPTIONS, byId } from './arrange';
+import { ANSWER_OPTIONS, byId, type IDataObject } from './arrange';
 import { chunksOf, THINKS, useChat, WAYS, type Asked } from './chat-model.arrange';
 
 const harness = useChat();

@@ -65,19 +65,14 @@ describe.each(nodes)('the node %s', (name, node) => {
 		const outside = (path: string) => !/^(options|advanced)\./.test(path);
 		const order = fields.map(([path]) => path).filter(outside);
 		expect(order).toEqual(Object.keys(table).filter(outside));
-		const [inOptions, inAdvanced] = ['options', 'advanced'].map((collection) =>
-			shown.filter(([path]) => new RegExp(`^${collection}\\.\\w+$`).test(path)),
-		);
-		for (const own of [inOptions!, inAdvanced!]) {
-			const labels = own.map(([, { displayName }]) => displayName);
+		const names: string[] = [];
+		for (const isIn of [/^options\.\w+$/, /^advanced\.\w+$/]) {
+			const own = shown.filter(([path]) => isIn.test(path)).map(([, field]) => field);
+			const labels = own.map(({ displayName }) => displayName);
 			expect(labels).toEqual([...labels].sort((a, b) => a.localeCompare(b)));
+			names.push(...own.map((field) => field.name));
 		}
-		const names = [...inOptions!, ...inAdvanced!].map(([, field]) => field.name);
 		expect(names).toHaveLength(new Set(names).size);
-	});
-
-	test('shows a field nowhere else', () => {
-		expect(new Set(properties.flatMap(placesOf))).toEqual(new Set(places));
 	});
 
 	test('lacks only what the user alone knows, and shows under its name what it is set to', () => {
@@ -99,7 +94,8 @@ describe.each(nodes)('the node %s', (name, node) => {
 		}
 	});
 
-	test('needs the credential, and is a tool or a model for agents', () => {
+	test('needs the credential, is a tool or a model for agents, and shows no field elsewhere', () => {
+		expect(new Set(properties.flatMap(placesOf))).toEqual(new Set(places));
 		const isModel = name === 'lmChatModelAccess';
 		expect(description).toMatchObject({
 			version: 1,

@@ -1,9 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises';
-import type { IDataObject } from 'n8n-workflow';
 import { errorReply } from '../../gateway';
-import { CONTINUE, numbered, reply, shown, useDisk, useHarness } from './arrange';
+import { byId, CONTINUE, createResponse, generateImage, getTask, numbered, reply } from './arrange';
+import { shown, useDisk, useHarness, type IDataObject } from './arrange';
 import { runChecked } from './image.arrange';
-import { byId, createResponse, generateImage, getTask } from './parameters';
 
 /*
  * What each fault of one request comes to stands in `test/faults`. Here is what a node adds: its

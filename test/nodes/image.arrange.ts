@@ -80,11 +80,9 @@ export function checkingTasks(harness: Harness): Harness {
 }
 
 /**
- * Compares what a gateway accepted with what a run says of it: no request is accepted twice, and
- * each accepted task's ID is in the output or the error. A task that failed may be followed by
- * another one and need not be named: there is nothing to fetch.
- *
- * Each item of a run has to have a request of its own, by which a task is told from the others. */
+ * Checks that no request is accepted twice, and that output or error name each task that did not
+ * fail. Each item of a run needs a request of its own, by which its task is told from the others.
+ */
 async function checkTasks<T>(
 	{ tasks, requests }: Gateway,
 	work: () => Promise<T>,

@@ -1,10 +1,9 @@
-import type { IDataObject } from 'n8n-workflow';
 import { PNG } from 'pngjs';
 import { sizeOf, type FormRecord } from '../../gateway';
 import { prepareNode, storeBinaryOnDisk } from '../../scripts/engine/index';
-import { file, hash, imageNode, reply, useHarness } from './arrange';
+import { editImage, file, hash, imageNode, reply, sourceFiles, sourceUrls } from './arrange';
+import { useHarness, type IDataObject } from './arrange';
 import { checkingTasks, expectImages } from './image.arrange';
-import { editImage, sourceFiles, sourceUrls } from './parameters';
 
 const harness = useHarness(checkingTasks);
 

@@ -1,6 +1,5 @@
-import type { IDataObject } from 'n8n-workflow';
 import { sizeOf } from '../../gateway';
-import { byId, generateImage, itemsOf, useHarness } from './arrange';
+import { byId, generateImage, itemsOf, useHarness, type IDataObject } from './arrange';
 import { checkingTasks, expectImages } from './image.arrange';
 
 const harness = useHarness(checkingTasks);

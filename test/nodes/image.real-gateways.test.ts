@@ -1,8 +1,7 @@
-import type { IDataObject } from 'n8n-workflow';
 import type { GatewaySwitches, ImageTask, TaskEndName } from '../../gateway';
-import { CONTINUE, numbered, reply, shown, submitted, useHarness } from './arrange';
+import { CONTINUE, editImage, generateImage, getTask, numbered, reply, shown } from './arrange';
+import { submitted, useHarness, waitForTask, type IDataObject } from './arrange';
 import { expectImages, runChecked } from './image.arrange';
-import { editImage, generateImage, getTask, waitForTask } from './parameters';
 
 /* What real gateways do with image tasks beyond the contract. */
 

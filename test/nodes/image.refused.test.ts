@@ -1,9 +1,8 @@
-import type { IDataObject } from 'n8n-workflow';
 import { errorReply, type GatewayOptions } from '../../gateway';
 import { chanceOf } from '../../gateway/faults/catalogue';
-import { CONTINUE, numbered, shown, startHarness, submitted, useHarness } from './arrange';
+import { CONTINUE, generateImage, getTask, numbered, shown, startHarness } from './arrange';
+import { submitted, useHarness, waitForTask, type IDataObject } from './arrange';
 import { runChecked } from './image.arrange';
-import { generateImage, getTask, waitForTask } from './parameters';
 
 /*
  * Gateways that take each submit with 202 and check their limits afterwards: a refusal is a task

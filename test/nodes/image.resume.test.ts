@@ -1,9 +1,8 @@
-import type { IDataObject } from 'n8n-workflow';
 import { drawImage, type Fault, type FormRecord } from '../../gateway';
 import type { WorkflowRun } from '../../scripts/engine/index';
-import { canceledAfter, CONTINUE, file, numbered, reply, useHarness } from './arrange';
+import { canceledAfter, CONTINUE, editImage, file, generateImage, getTask } from './arrange';
+import { numbered, reply, sourceFiles, useHarness, type IDataObject } from './arrange';
 import { expectImages, runChecked, type Placed, type WorkflowOptions } from './image.arrange';
-import { editImage, generateImage, getTask, sourceFiles } from './parameters';
 
 const harness = useHarness();
 

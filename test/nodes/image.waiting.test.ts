@@ -50,9 +50,7 @@ test('A task is looked at when the 202 and each look ask for it, at the poll int
 });
 
 describe('Max Wait', () => {
-	beforeEach(() => {
-		harness.gateway.settings.taskSeconds = 3600;
-	});
+	beforeEach(() => void (harness.gateway.settings.taskSeconds = 3600));
 
 	test('is 900 s where nothing is set', async () => {
 		await harness.imageError(generateImage({ options: { pollInterval: 90 } }));
@@ -90,28 +88,23 @@ describe('Max Wait', () => {
 	});
 });
 
-test('Task → Wait looks at once, then waits until the image is there, and tells the editor', async () => {
-	const { id } = await submitted(harness);
-	await harness.time.advance(1000);
-	const options = { pollInterval: 4, fileName: 'x', binaryPropertyName: 'pic' };
-	const run = await harness.image(waitForTask(id, { options }));
-	expect(polledAt()).toEqual([1, 5, 9]);
-	await expectImages(run.items, ['A boat'], 'pic');
-	expect(run.items[0]?.binary?.pic?.fileName).toBe('x.png');
-	const told = ['processing', 'completed'].map((state) => [`Image task ${id}: ${state}`]);
-	expect(run.uiMessages).toEqual(told);
-});
-
-test('Task → Wait waits for several tasks side by side, not for one that is done, and keeps their order', async () => {
+test('Task → Wait looks at several tasks at once, then waits side by side, keeps their order, and tells the editor', async () => {
 	harness.gateway.settings.taskSeconds = ({ prompt }) => Number(prompt);
-	const tasks = [];
-	for (const prompt of ['19', '13', '1']) tasks.push((await submitted(harness, { prompt })).id);
+	const prompts = ['19', '13', '1'];
+	const tasks: string[] = [];
+	for (const prompt of prompts) tasks.push((await submitted(harness, { prompt })).id);
 	await harness.time.advance(10_000);
-	const given = waitForTask('={{ $json.id }}', { options: { downloadImages: false } });
+	const options = { pollInterval: 4, fileName: 'x', binaryPropertyName: 'pic' };
+	const given = waitForTask('={{ $json.id }}', { options });
 	const run = await harness.image(given, { items: itemsOf(...tasks.map((id) => ({ id }))) });
 
 	expect(run.items.map(({ json }) => json.task_id)).toEqual(tasks);
-	expect(polledAt()).toEqual([10, 10, 10, 13, 13, 16, 19]);
+	// One that is done is not waited for.
+	expect(polledAt()).toEqual([10, 10, 10, 14, 14, 18, 22]);
+	await expectImages(run.items, prompts, 'pic');
+	expect(run.items[0]?.binary?.pic?.fileName).toBe('x.png');
+	const [told] = tasks.map((id) => run.uiMessages.filter(([text]) => String(text).includes(id)));
+	expect(told).toEqual(['processing', 'completed'].map((s) => [`Image task ${tasks[0]}: ${s}`]));
 });
 
 test('Task → Get looks once at each task: its images if it is done, else how it stands', async () => {
@@ -129,24 +122,22 @@ test('Task → Get looks once at each task: its images if it is done, else how i
 	};
 	const ids = [failed, done, queued, running].map(({ id }) => id);
 	const options = { fileName: 'kept-{index}', binaryPropertyName: 'file' };
-	const { items } = await harness.image(getTask('={{ $json.id }}', { options }), {
-		items: itemsOf(...ids.map((id) => ({ id }))),
-	});
+	const given = { items: itemsOf(...ids.map((id) => ({ id }))) };
+	const { items } = await harness.image(getTask('={{ $json.id }}', { options }), given);
 
 	const error = { type: 'image_generation_error', message: 'the image could not be made' };
 	const image = (image_index: number) => ({
 		...{ task_id: done.id, status: 'completed', image_index, image_count: 2 },
 		file: { name: `kept-${image_index}.png`, mime_type: 'image/png' },
 	});
-	expect(items).toMatchObject(
-		[
-			[0, { task_id: failed.id, status: 'failed', http_status: 429, error }],
-			[1, image(0)],
-			[1, image(1)],
-			[2, { task_id: queued.id, status: 'queued' }],
-			[3, { task_id: running.id, status: 'processing', retry_after: 3 }],
-		].map(([item, json]) => ({ json, pairedItem: { item } })),
-	);
+	const expected = [
+		[0, { task_id: failed.id, status: 'failed', http_status: 429, error }],
+		[1, image(0)],
+		[1, image(1)],
+		[2, { task_id: queued.id, status: 'queued' }],
+		[3, { task_id: running.id, status: 'processing', retry_after: 3 }],
+	];
+	expect(items).toMatchObject(expected.map(([item, json]) => ({ json, pairedItem: { item } })));
 	expect(items[3]?.json).not.toHaveProperty('retry_after');
 	for (const name of ['model', 'prompt']) expect(items[1]?.json).not.toHaveProperty(name);
 	await expectImages(items.slice(1, 3), ['A tree', 'A tree'], 'file');

@@ -1,10 +1,9 @@
 import { getEventListeners } from 'node:events';
-import type { IDataObject } from 'n8n-workflow';
 import { errorReply } from '../../gateway';
-import { CONTINUE, file, itemsOf, numbered, shown, useHarness } from './arrange';
-import type { RunOptions, ShownError } from './arrange';
+import { CONTINUE, createResponse, file, generateImage, getModels, itemsOf } from './arrange';
+import { numbered, shown, useHarness, waitForTask, type RunOptions } from './arrange';
+import type { ShownError, IDataObject } from './arrange';
 import { expectImages, runChecked } from './image.arrange';
-import { createResponse, generateImage, getModels, waitForTask } from './parameters';
 
 const harness = useHarness();
 /** An expression that fails. */

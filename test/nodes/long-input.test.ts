@@ -1,10 +1,9 @@
-import type { IDataObject } from 'n8n-workflow';
 import { drawImage } from '../../gateway';
 import type { FailedRun } from '../../scripts/engine/index';
-import { file, reply, shown, useHarness } from './arrange';
+import { byId, createResponse, editImage, file, generateImage, getModels } from './arrange';
+import { getTask, reply, shown, sourceFiles, sourceUrls, useHarness } from './arrange';
+import type { IDataObject } from './arrange';
 import { useChat } from './chat-model.arrange';
-import { byId, createResponse, editImage, generateImage } from './parameters';
-import { getModels, getTask, sourceFiles, sourceUrls } from './parameters';
 
 const harness = useHarness();
 const chat = useChat();

@@ -6,18 +6,14 @@ const ROOT = join(__dirname, '..', '..');
 
 /** The texts of a source file: whole literals, and the pieces of templates. */
 function textsOf(name: string): string[] {
-	const source = ts.createSourceFile(
-		name,
-		readFileSync(join(ROOT, name), 'utf8'),
-		ts.ScriptTarget.Latest,
-	);
+	const source = readFileSync(join(ROOT, name), 'utf8');
 	const texts: string[] = [];
 	const visit = (node: ts.Node) => {
-		if (ts.isStringLiteralLike(node)) texts.push(node.text);
-		if (ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) texts.push(node.text);
+		const isPiece = ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
+		if (isPiece || ts.isStringLiteralLike(node)) texts.push(node.text);
 		ts.forEachChild(node, visit);
 	};
-	visit(source);
+	visit(ts.createSourceFile(name, source, ts.ScriptTarget.Latest));
 	return texts;
 }
 

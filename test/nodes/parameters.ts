@@ -7,6 +7,8 @@ import { wait } from '../../nodes/ModelAccessImage/actions/task/wait.operation';
 import type { Operation } from '../../nodes/shared/n8n/runner/operation';
 import { placeOptions } from '../support/place-options';
 
+export type { IDataObject };
+
 /** A resource locator as the editor saves it. */
 export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
 

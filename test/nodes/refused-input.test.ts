@@ -1,9 +1,7 @@
-import type { IDataObject } from 'n8n-workflow';
 import { drawImage } from '../../gateway';
 import type { FailedRun } from '../../scripts/engine/index';
-import { CONTINUE, file, itemsOf, shown, useHarness } from './arrange';
-import { byId, createResponse, editImage, generateImage } from './parameters';
-import { getTask, sourceFiles, sourceUrls } from './parameters';
+import { byId, CONTINUE, createResponse, editImage, file, generateImage, getTask } from './arrange';
+import { itemsOf, shown, sourceFiles, sourceUrls, useHarness, type IDataObject } from './arrange';
 
 const harness = useHarness();
 
@@ -215,28 +213,25 @@ describe('What a field lacks', () => {
 		return [message, description ?? ''];
 	}
 
+	const NOTHING = (field: string) => `The expression in ${field} gave nothing`;
 	test.each([
-		['Prompt', generateImage({ prompt: '={{ $json.prompt }}' })],
-		['Prompt', generateImage({ prompt: '= {{ $json.answer }} ' })],
-		['Model', generateImage({ model: byId('={{ $json.model }}') })],
-		['Task ID', getTask('={{ $json.task_id }}')],
-		['Image 2: URL', editImage(sourceUrls('https://a.example/1.png', '={{ $json.url }}'))],
-		['Image 1: Input Binary Field', editImage(sourceFiles('={{ $json.field }}'))],
-		['Put Output File in Field', option({ binaryPropertyName: '={{ $json.answer }}' })],
-	])('is told if its expression gives nothing: %s', async (field, parameters) => {
-		const [message, advice] = await imageError(parameters);
-		expect(message).toBe(`The expression in ${field} gave nothing`);
-		expect(advice).toMatch(/^Check the expression with the data of item 0\. \w+/);
-	});
-
-	test.each([
-		['Prompt', generateImage({ prompt: ' ' })],
-		['Model', generateImage({ model: byId('') })],
-		['Task ID', getTask('')],
+		[NOTHING('Prompt'), generateImage({ prompt: '={{ $json.prompt }}' })],
+		[NOTHING('Prompt'), generateImage({ prompt: '= {{ $json.answer }} ' })],
+		[NOTHING('Model'), generateImage({ model: byId('={{ $json.model }}') })],
+		[NOTHING('Task ID'), getTask('={{ $json.task_id }}')],
+		[NOTHING('Image 2: URL'), editImage(sourceUrls('https://a.example/1.png', '={{ $json.url }}'))],
+		[NOTHING('Image 1: Input Binary Field'), editImage(sourceFiles('={{ $json.field }}'))],
+		[NOTHING('Put Output File in Field'), option({ binaryPropertyName: '={{ $json.answer }}' })],
+		['Prompt is empty', generateImage({ prompt: ' ' })],
+		['Model is empty', generateImage({ model: byId('') })],
+		['Task ID is empty', getTask('')],
 		// The field is filled; the extra body empties it.
-		['Prompt', option({ extraBody: '{"prompt":""}' }, '={{ "A boat" }}')],
-	])('is told as empty if it has no expression: %s', async (field, parameters) => {
-		expect((await imageError(parameters))[0]).toBe(`${field} is empty`);
+		['Prompt is empty', option({ extraBody: '{"prompt":""}' }, '={{ "A boat" }}')],
+	])('is told: %s', async (says, parameters) => {
+		const [message, advice] = await imageError(parameters);
+		expect(message).toBe(says);
+		const isCheck = /^Check the expression with the data of item 0\. \w+/.test(advice);
+		expect(isCheck).toBe(says.startsWith('The expression'));
 	});
 
 	test('is told of Response → Create, for each item', async () => {

@@ -75,17 +75,7 @@ describe('The item of a response', () => {
 });
 
 describe('A response that is of no use', () => {
-	test('because it failed is an error with the reason, and is not asked for again', async () => {
-		const run = await harness.textError(createResponse({ prompt: '[[fail]] Hello' }));
-		expect(shown(run)).toMatchObject({
-			message: 'The model’s response failed (server_error): The model failed on purpose.',
-			description: expect.stringMatching(/may have been charged.*: req_000001\.$/) as string,
-			context: { details: { code: 'server_error', retryable: false } },
-		});
-		expect(harness.gateway.count()).toBe(1);
-	});
-
-	// What does not fit the schema is in test/unit/api/simplified-response.test.ts.
+	// What fails or does not fit is in test/unit/api/{response-request,simplified-response}.test.ts.
 	test('keeps its text in its item where the node continues', async () => {
 		const given = createResponse({ prompt: '[[bad-json]] Hi', options: jsonFormat });
 		const { items } = await harness.text(given, CONTINUE);

@@ -1,7 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
 import { drawImage } from '../../gateway';
 import { ANSWER_OPTIONS, byId, createResponse, file, itemsOf, useHarness } from './arrange';
-import type { RunOptions } from './arrange';
+import type { RunOptions, IDataObject } from './arrange';
 
 const harness = useHarness();
 

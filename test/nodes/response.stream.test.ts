@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { IDataObject } from 'n8n-workflow';
 import { newRecord } from '../../scripts/engine/index';
-import { canceledAfter, CONTINUE, itemsOf, numbered, useHarness, type Harness } from './arrange';
-import { createResponse } from './parameters';
+import { canceledAfter, CONTINUE, createResponse, itemsOf, numbered, useHarness } from './arrange';
+import type { Harness, IDataObject } from './arrange';
 
 const harness = useHarness();
 

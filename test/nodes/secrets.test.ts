@@ -1,7 +1,6 @@
 import { findSecret } from '../support/secrets';
-import { lookUp, NOWHERE, reply, shown, useHarness, type RunOptions } from './arrange';
-import { createResponse, editImage, generateImage } from './parameters';
-import { getModels, getTask, waitForTask } from './parameters';
+import { createResponse, editImage, generateImage, getModels, getTask, lookUp } from './arrange';
+import { NOWHERE, reply, shown, useHarness, waitForTask, type RunOptions } from './arrange';
 
 /*
  * Each run of a harness looks for the key in all that it left behind, whatever it is about: see

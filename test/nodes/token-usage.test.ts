@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { numbered, submitted, useHarness } from './arrange';
 import { runChecked, type Placed } from './image.arrange';
 import { createResponse, generateImage, getTask, waitForTask } from './parameters';
@@ -36,11 +36,11 @@ test('the run of Image → Generate has the tokens of its tasks, if the gateway 
 });
 
 describe('A task that several nodes read', () => {
-	const placed = (name: string, parameters: IDataObject): Placed => ({ name, parameters });
-	const SUBMIT = placed('Submit', generateImage({ waitForCompletion: false }));
-	const DRAW = placed('Draw', generateImage());
-	const WAIT = placed('Wait', waitForTask('={{ $json.task_id }}'));
-	const GET = placed('Get', getTask('={{ $json.task_id }}'));
+	beforeEach(() => void (harness.gateway.settings.fullTasks = true));
+	const SUBMIT = { name: 'Submit', parameters: generateImage({ waitForCompletion: false }) };
+	const DRAW = { name: 'Draw', parameters: generateImage() };
+	const WAIT = { name: 'Wait', parameters: waitForTask('={{ $json.task_id }}') };
+	const GET = { name: 'Get', parameters: getTask('={{ $json.task_id }}') };
 	const GET_AGAIN = { ...GET, name: 'Get Again' };
 
 	test.each<[string, Placed[], string]>([
@@ -48,7 +48,6 @@ describe('A task that several nodes read', () => {
 		['Task → Wait, after a submit', [SUBMIT, WAIT, GET], 'Wait'],
 		['Task → Wait, not by a Task → Get before it is done', [SUBMIT, GET, WAIT, GET_AGAIN], 'Wait'],
 	])('is counted once, by %s', async (_what, nodes, counting) => {
-		harness.gateway.settings.fullTasks = true;
 		const ended = await runChecked(harness, nodes, { items: numbered(1) });
 		const { runData } = ended.data.resultData;
 		const counted = nodes.flatMap(({ name }) => {
@@ -59,7 +58,6 @@ describe('A task that several nodes read', () => {
 	});
 
 	test('is counted once by a node that reads it for several items', async () => {
-		harness.gateway.settings.fullTasks = true;
 		const { id } = await submitted(harness);
 		await harness.time.advance(60_000);
 		const { items, context } = await harness.image(getTask(id), { items: numbered(3) });
@@ -67,10 +65,9 @@ describe('A task that several nodes read', () => {
 	});
 
 	test('is counted by the try that gets it, not by the one that submitted it in vain', async () => {
-		harness.gateway.settings.fullTasks = true;
 		harness.gateway.settings.taskSeconds = 20;
-		const parameters = generateImage({ options: { maxWait: 15 } });
-		const node = { ...placed('Draw', parameters), retryOnFail: true, maxTries: 2 };
+		const draw = { name: 'Draw', parameters: generateImage({ options: { maxWait: 15 } }) };
+		const node = { ...draw, retryOnFail: true, maxTries: 2 };
 		const ended = await runChecked(harness, [node], { items: numbered(1) });
 		expect(harness.gateway.tasks).toHaveLength(1);
 		const { metadata } = ended.data.resultData.runData.Draw![0]!;

@@ -4,10 +4,9 @@ import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.
 import { properties as chatProperties } from '../../nodes/LmChatModelAccess/fields';
 import { optionLabel } from '../../nodes/shared/n8n/fields/option-names';
 import { drawImage } from '../../gateway';
-import { file, reply, shown, submitted, useHarness } from './arrange';
+import { byId, createResponse, editImage, file, generateImage, getModels } from './arrange';
+import { getTask, reply, shown, sourceFiles, submitted, useHarness, waitForTask } from './arrange';
 import { useChat } from './chat-model.arrange';
-import { byId, createResponse, editImage, generateImage } from './parameters';
-import { getModels, getTask, sourceFiles, waitForTask } from './parameters';
 
 const harness = useHarness();
 const chat = useChat();
