@@ -228,7 +228,7 @@ describe('An answer in the form of another interface', () => {
 		['of a bare chunk', bare, { ...SAYS, usage: null }, /Chat Completions/],
 		['whose content is parts', chat({ content: [texts[1]] }), SAYS, /./],
 		['with calls', chat({ content: null, tool_calls }), { text: '', tool_calls: twoCalls }, /./],
-		['with a call of early ones', chat(early), { text: '', tool_calls: [{ arguments: A1 }] }, /./],
+		['with a call of early ones', chat(early), { tool_calls: [{ name: 'f', arguments: A1 }] }, /./],
 		['with a refusal', chat({ refusal: 'No' }), { refusal: 'No' }, /Chat Completions/],
 		['with a thought', thought, WHOLE, /Chat Completions/],
 		['that is cut off', chat({ content: 'Hi' }, 'length'), CUT, /Chat Completions/],

@@ -42,6 +42,7 @@ describe.each(WAYS)('A limit in a %s reply with status 200', (_way, ask) => {
 		['that quotes a provider’s', quoting(429, 'rate_limit_exceeded')],
 		['in JSON', JSON.stringify({ error: NO })],
 		['in JSON behind pings', `: ping\n\n: ping\n\n${JSON.stringify({ error: NO })}`],
+		['in problem details', JSON.stringify({ title: 'Slow', status: 429, detail: 'No' })],
 		['in a failed response', JSON.stringify({ id: 'r', status: 'failed', output: [], error: NO })],
 		['in an event without a type', data(NO)],
 		['in a chunk', data({ object: 'chat.completion.chunk', choices: [], error: NO })],
