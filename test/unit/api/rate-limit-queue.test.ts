@@ -96,15 +96,14 @@ describe('The rate-limit queue', () => {
 		expect(seen.inside).toBe(true);
 	});
 
-	const twice = (slot: Slot) => (slot.onRateLimited(3000), slot.onRateLimited());
+	const twice = (slot: Slot) => (slot.onRateLimited(40_000), slot.onRateLimited());
 
 	test.each<[string, (slot: Slot) => void, lifted: number, asked: number]>([
 		['429', (slot) => slot.onRateLimited(), 1, 2],
-		['429 with Retry-After', (slot) => slot.onRateLimited(40_000), 40, 40],
 		['429 with a Retry-After of no time', (slot) => slot.onRateLimited(0), 1, 2],
 		['503', (slot) => slot.onUnavailable(15_000), 1, 15],
 		['503 with Retry-After', (slot) => slot.onUnavailable(15_000, 5000), 5, 5],
-		['429 with Retry-After, then without', twice, 3, 3],
+		['429 with Retry-After, then without', twice, 40, 40],
 	])('after a %s goes on by itself, or by a success unless a time was named', async (...row) => {
 		const [, refuse, lifted, asked] = row;
 		for (const succeeds of [false, true]) {
@@ -194,10 +193,8 @@ describe('The rate-limit queue', () => {
 
 	test('leaves no timer behind', async () => {
 		const timers: Array<AbortSignal | undefined> = [];
-		const sleep = async (_: number, signal?: AbortSignal) => {
-			timers.push(signal);
-			await new Promise(() => {});
-		};
+		const sleep = async (_: number, signal?: AbortSignal) =>
+			await new Promise<void>(() => timers.push(signal));
 		const queue = new RateLimitQueue({ now: () => START, random: () => 1, sleep }, 1);
 		const [first, second, third] = [0, 1, 2].map((index) => queue.slot(index));
 		await first!.acquire({ deadline: Infinity });
