@@ -31,7 +31,7 @@ function start(
 	settings: Settings = {},
 	more: Parameters<typeof arrange>[1] = {},
 ) {
-	const retries: Array<{ reason: string; waitMs: number; attempt: number }> = [];
+	const retries: unknown[] = [];
 	const arranged = arrange([], { onRetry: (retry) => retries.push(retry), ...more });
 	const storage = new ScriptedStorage(arranged.time, [...script]);
 	const { url = SIGNED_URL, ...bounds } = settings;
@@ -90,12 +90,12 @@ test('An image is fetched whole, into the storage, named and typed by its bytes'
 	expect(time.waits).toHaveLength(waits);
 });
 
-const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>');
+const SVG = ok([Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>')]);
 
 test.each<[string, Stored, Settings, object]>([
 	['without a Content-Length', ok([IMAGE]), {}, { size: 1000 }],
 	['that is as large as may be', WHOLE, { maxBytes: 1000 }, { size: 1000 }],
-	['of a type of its own', ok([svg]), {}, { name: 'fox.svg', mimeType: 'image/svg+xml' }],
+	['of a type of its own', SVG, {}, { name: 'fox.svg', mimeType: 'image/svg+xml' }],
 	['by plain http', WHOLE, { url: 'http://store.example/1.png' }, { size: 1000 }],
 ])('An image is fetched %s', async (_, stored, settings, expected) => {
 	expect((await download([stored], settings)).got).toMatchObject(expected);
@@ -160,7 +160,7 @@ describe('An error status', () => {
 		for (const status of statuses) {
 			const details = { times: waits.length + 1, httpStatus: status, advice };
 			const { retries } = await expectFailure(`8443: HTTP ${status}`, details, [{ status }]);
-			expect(retries.map(({ waitMs }) => waitMs)).toEqual(waits);
+			expect(retries).toMatchObject(waits.map((waitMs) => ({ waitMs })));
 		}
 	});
 
@@ -200,19 +200,17 @@ describe('A fault of the network', () => {
 	});
 
 	test('that is none of the network’s passes as it is', async () => {
-		const full = new Error('disk full');
 		for (const more of [{}, { signal: undefined }]) {
 			const { storage, begin, drive } = start([WHOLE], {}, more);
-			storage.open = async () => await Promise.reject(full);
-			await expect(drive(begin())).rejects.toBe(full);
+			storage.open = async () => await Promise.reject(new Error('disk full'));
+			await expect(drive(begin())).rejects.toThrow(/^disk full$/);
 		}
 	});
 });
 
 describe('What arrives is checked', () => {
-	const html = Buffer.from('<!DOCTYPE html><html><body>Sign in</body></html>');
-	const json = Buffer.from('{"error":"expired"}');
-	const word = Buffer.from('hello');
+	const files = ['<!DOCTYPE html><html>', '{"error":"expired"}', 'hello'];
+	const [html, json, word] = files.map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
 	const enough = Buffer.alloc(IMAGE_TYPE_BYTES, 65);
 
 	test.each<[string, Stored, times: number, says: string]>([
@@ -249,7 +247,7 @@ describe('What arrives is checked', () => {
 		const { got, storage, retries } = await download([half, half, ok([PNG, Buffer.alloc(9)])]);
 		expect(got.size).toBe(PNG.length + 9);
 		expect(storage.saved).toHaveLength(1);
-		expect(retries.map(({ reason }) => reason)).toEqual([HALF, HALF]);
+		expect(retries).toMatchObject([{ reason: HALF }, { reason: HALF }]);
 
 		for (const stored of [half, ok([PNG.subarray(0, 50)], sized(50))]) {
 			const advice = /turn Download Images off.*HTTP Request.*paid for/;
@@ -268,9 +266,8 @@ describe('What arrives is checked', () => {
 			for (const length of [10, 9999])
 				expect((await download([stored(length, encoding)])).got.size).toBe(1000);
 		}
-		for (const encoding of [undefined, '', 'identity', ' Identity ']) {
+		for (const encoding of [undefined, '', 'identity', ' Identity '])
 			await expectFailure('only 1000 of 1100 bytes', { times: 4 }, [stored(1100, encoding)]);
-		}
 	});
 });
 

@@ -194,10 +194,8 @@ describe('The rate-limit queue', () => {
 
 	test('leaves no timer behind', async () => {
 		const timers: Array<AbortSignal | undefined> = [];
-		const sleep = async (_: number, signal?: AbortSignal) => {
-			timers.push(signal);
-			await new Promise(() => {});
-		};
+		const sleep = async (_: number, signal?: AbortSignal) =>
+			await new Promise<void>(() => timers.push(signal));
 		const queue = new RateLimitQueue({ now: () => START, random: () => 1, sleep }, 1);
 		const [first, second, third] = [0, 1, 2].map((index) => queue.slot(index));
 		await first!.acquire({ deadline: Infinity });

@@ -10,10 +10,7 @@ beforeEach(() => {
 	[kept, hints, logged] = [{}, [], []];
 });
 
-type Try = {
-	retryOnFail?: boolean;
-	executionId?: string;
-	runIndex?: number;
+type Try = Partial<{ retryOnFail: boolean; executionId: string; runIndex: number }> & {
 	isToolExecution?: unknown;
 };
 
@@ -60,12 +57,8 @@ function pay(
 
 test.each([true, false])('a task is kept and logged at once (Retry On Fail: %p)', (retryOnFail) => {
 	pay(tryOf({ retryOnFail }), 2, task('t1'));
-	expect(logged).toEqual([
-		[
-			'Execution 7, node "Draw", item 2: image task t1 was accepted',
-			{ executionId: '7', node: 'Draw', item: 2, taskId: 't1' },
-		],
-	]);
+	const line = 'Execution 7, node "Draw", item 2: image task t1 was accepted';
+	expect(logged).toEqual([[line, { executionId: '7', node: 'Draw', item: 2, taskId: 't1' }]]);
 	expect(found(2)).toMatchObject(task('t1'));
 	// Also where n8n has saved the execution between the tries.
 	kept = JSON.parse(JSON.stringify(kept)) as IDataObject;
@@ -90,10 +83,7 @@ test('what was paid for is listed and dropped, of this run alone: run 1 is not r
 	pay(run, 2, task('t2'));
 	pay(run, 3, answer);
 	pay(tryOf(tenth), 0, task('t10'));
-	expect(left(tryOf(first)).tasks).toEqual([
-		{ itemIndex: 0, taskId: 't1' },
-		{ itemIndex: 2, taskId: 't2' },
-	]);
+	expect(left(tryOf(first)).tasks.map(({ taskId }) => taskId)).toEqual(['t1', 't2']);
 	tryOf(first).finish([]);
 	expect(hints).toHaveLength(2);
 	expect(left(tryOf(tenth)).tasks).toEqual([{ itemIndex: 0, taskId: 't10' }]);
@@ -135,10 +125,9 @@ test('a task that ended without an image is forgotten, and stands in the log', (
 	pay(first, 0, task('t1')).dropTask('t1');
 	expect(left(first).tasks).toEqual([{ itemIndex: 1, taskId: 't2' }]);
 	expect([found(0), found(1)]).toMatchObject([undefined, task('t2')]);
-	expect(logged.at(-1)).toEqual([
-		'Execution 7, node "Draw", item 0: image task t1 ended without an image',
-		{ executionId: '7', node: 'Draw', item: 0, taskId: 't1' },
-	]);
+	const line = 'Execution 7, node "Draw", item 0: image task t1 ended without an image';
+	const fields = { executionId: '7', node: 'Draw', item: 0, taskId: 't1' };
+	expect(logged.at(-1)).toEqual([line, fields]);
 });
 
 test('a task that the gateway does not know is forgotten if an earlier execution submitted it', () => {
@@ -157,16 +146,13 @@ describe('What the error of a run tells beside its own item', () => {
 		run.noteFailure(new CanceledError(), 2);
 		run.noteFailure(refused.with({ taskId: 'failed' }), 3);
 		run.noteFailure(new Error('a bug'), 4);
-		expect(left(run)).toEqual({
-			tasks: [
-				{ itemIndex: 0, taskId: 'seen' },
-				{ itemIndex: 1, taskId: 'left' },
-			],
-			doubts: [],
-			answers: 0,
-		});
+		const [seen, leftBehind] = [
+			{ itemIndex: 0, taskId: 'seen' },
+			{ itemIndex: 1, taskId: 'left' },
+		];
+		expect(left(run)).toEqual({ tasks: [seen, leftBehind], doubts: [], answers: 0 });
 		const own = run.unfinished({ error: refused.with({ taskId: 'seen' }), index: 0 });
-		expect(own.tasks.map(({ taskId }) => taskId)).toEqual(['left']);
+		expect(own.tasks).toEqual([leftBehind]);
 	});
 
 	test('is each request that may be charged, unless its task is told', () => {
@@ -176,10 +162,9 @@ describe('What the error of a run tells beside its own item', () => {
 		run.noteFailure(lost({ partialText: 'Once' }), 1);
 		run.noteFailure(refused.with({ charged: true }), 2);
 		run.noteFailure(refused, 3);
-		const about = { taskId: undefined, partialText: undefined };
-		expect(left(run).doubts).toEqual([
-			{ ...about, itemIndex: 1, message: 'Lost', partialText: 'Once' },
-			{ ...about, itemIndex: 2, message: 'Refused' },
+		expect(left(run).doubts).toMatchObject([
+			{ itemIndex: 1, message: 'Lost', partialText: 'Once' },
+			{ itemIndex: 2, message: 'Refused' },
 		]);
 		const own = run.unfinished({ error: lost(), index: 1 });
 		expect(own.doubts.map(({ itemIndex }) => itemIndex)).toEqual([2]);
