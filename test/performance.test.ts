@@ -4,31 +4,21 @@ import * as own from './nodes/arrange';
 import { CredentialsInMemory } from '../scripts/engine/credentials';
 import { allocatedBy } from '../bench/allocations';
 import { Wire } from '../bench/wire';
-import { storeBinaryOnDisk, type BinaryStorage } from '../scripts/engine/index';
 
 /*
  * What `npm run bench` measures depends on the machine. This does not: it counts what the work
  * takes, and a change that makes it take more, or more for each item as the items grow, fails.
  */
 
-let storage: BinaryStorage;
-let harness: own.Harness;
-
-beforeAll(async () => {
-	storage = await storeBinaryOnDisk();
-});
-afterAll(async () => await storage.remove());
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await harness.close();
-});
+const harness = own.useHarness();
+own.useDisk();
+afterEach(() => jest.restoreAllMocks());
 
 /** How often a method is called from now on; the call itself goes on as before. */
 function calls(owner: object, method: string): { count: number } {
 	const seen = { count: 0 };
 	const methods = owner as Record<string, (...given: unknown[]) => unknown>;
-	const original = methods[method];
-	if (!original) throw new Error(`There is no method ${method}`);
+	const original = methods[method]!;
 	jest.spyOn(methods, method).mockImplementation(function (this: unknown, ...given) {
 		seen.count++;
 		return original.apply(this, given);
@@ -57,10 +47,10 @@ async function onWire<T>(work: () => Promise<T>) {
 
 const answers = async (items: number) =>
 	await harness.text(own.createResponse({ prompt: PROMPT }), { items: own.numbered(items) });
-const images = async (items: number) =>
-	await harness.image(own.generateImage({ prompt: PROMPT, options: { concurrency: items } }), {
-		items: own.numbered(items),
-	});
+const images = async (items: number) => {
+	const parameters = own.generateImage({ prompt: PROMPT, options: { concurrency: items } });
+	return await harness.image(parameters, { items: own.numbered(items) });
+};
 
 const streamed = async (count: number) => {
 	const parameters = own.createResponse({ prompt: `[[words:${count}]]`, stream: true });
@@ -70,7 +60,6 @@ const streamed = async (count: number) => {
 test.each([10, 40])(
 	'%i images of 6 s take a submit, two polls and a download each, in the time of one',
 	async (items) => {
-		harness = await own.startHarness();
 		const { gateway, time } = harness;
 		const asked = askedOfN8n();
 		const began = time.now();
@@ -95,7 +84,6 @@ test.each([10, 40])(
 );
 
 test.each([10, 50])('%i responses take a request each, of few bytes', async (items) => {
-	harness = await own.startHarness();
 	const asked = askedOfN8n();
 	const { done, sent, read } = await onWire(async () => await answers(items));
 	expect(done.items).toHaveLength(items);
@@ -117,12 +105,12 @@ describe('What our nodes allocate', () => {
 
 	/** Kilobytes for each of so many items. */
 	const perItem = async (items: number, work: (items: number) => Promise<unknown>) => {
-		harness = await own.startHarness();
 		const bytes = await allocatedBy(async () => await work(items));
 		await harness.close();
+		Object.assign(harness, await own.startHarness());
 		return bytes / items / KB;
 	};
-	it.each([
+	test.each([
 		['a response', answers, 10, 50, 145],
 		['an image', images, 10, 30, 330],
 		['a delta', streamed, 1000, 10_000, 3.5],
@@ -138,7 +126,6 @@ describe('What our nodes allocate', () => {
 });
 
 test('a stream of 20,000 deltas goes on in far fewer pieces if it comes all at once', async () => {
-	harness = await own.startHarness();
 	const count = 20_000;
 	const run = await streamed(count);
 	const pieces = run.chunks.filter(({ type }) => type === 'item');

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { clearNotes } from '../../scripts/n8n/browser';
 import { until } from '../../scripts/n8n/until';
@@ -27,17 +26,6 @@ export class Editor {
 
 	async open(id: string): Promise<void> {
 		await this.page.goto(`${this.browser.address}/workflow/${id}`);
-		await this.at('canvas-node').first().waitFor();
-	}
-
-	async importFile(file: string): Promise<void> {
-		await this.at('workflow-menu').click();
-		await this.page.getByText('Import', { exact: true }).hover();
-		const [chooser] = await Promise.all([
-			this.page.waitForEvent('filechooser'),
-			this.page.getByText('From file', { exact: true }).click(),
-		]);
-		await chooser.setFiles(file);
 		await this.at('canvas-node').first().waitFor();
 	}
 
@@ -187,15 +175,6 @@ export class Editor {
 		const text = async (id: string) =>
 			await this.output.getByTestId(`node-error-${id}`).innerText();
 		return { message: await text('message'), description: await text('description') };
-	}
-
-	/** Saves the file of the output's Binary tab by its Download. */
-	async download(): Promise<{ name: string; bytes: Buffer }> {
-		const [download] = await Promise.all([
-			this.page.waitForEvent('download'),
-			this.output.getByTestId('ndv-download-binary-data').click(),
-		]);
-		return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
 	}
 
 	async viewImage(): Promise<void> {

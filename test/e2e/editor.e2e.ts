@@ -146,9 +146,11 @@ describe('from nothing to a saved image, in the steps of the README', () => {
 	});
 
 	browserTest('5: the image is saved: by Download once, by a node in every run', async () => {
-		const saved = await editor.download();
-		expect(imageBelongsTo(PROMPT, saved.bytes)).toBe(true);
-		expect(saved.name).toMatch(/^a-lighthouse-at-dusk-watercolor-\w{4}\.png$/);
+		const saving = browser.page.waitForEvent('download');
+		await editor.output.getByTestId('ndv-download-binary-data').click();
+		const saved = await saving;
+		expect(imageBelongsTo(PROMPT, await readFile(await saved.path()))).toBe(true);
+		expect(saved.suggestedFilename()).toMatch(/^a-lighthouse-at-dusk-watercolor-\w{4}\.png$/);
 		await editor.closeNode();
 
 		const folder = join(n8nServer.n8n.userFolder, FILES);
@@ -239,7 +241,12 @@ describe('each operation', () => {
 describe('the first workflow from a file', () => {
 	browserTest('runs as it is imported: n8n chooses the credential by its name', async () => {
 		await editor.openNew();
-		await editor.importFile(join(PROJECT, 'examples', 'first-workflow.json'));
+		await editor.at('workflow-menu').click();
+		await browser.page.getByText('Import', { exact: true }).hover();
+		const choosing = browser.page.waitForEvent('filechooser');
+		await browser.page.getByText('From file', { exact: true }).click();
+		await (await choosing).setFiles(join(PROJECT, 'examples', 'first-workflow.json'));
+		await editor.at('canvas-node').first().waitFor();
 		await editor.execute();
 		await editor.node('Generate Image').getByTestId('canvas-node-status-success').waitFor();
 		await browser.screenshot('first-workflow', await editor.canvasArea());

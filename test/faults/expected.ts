@@ -99,20 +99,12 @@ export const row = (
 ): Row => ({ name: fault.name, group, fault, modes: ['throw'], expected, ...more });
 
 /** Rows for all faults of a list, each by its name: none is left out, and none is unknown. */
-export function rowsFor(
-	group: string,
-	faults: NamedFault[],
-	table: Record<string, Expected>,
-	more: Partial<Row> = {},
-): Row[] {
-	const names = faults.map(({ name }) => name);
-	const unknown = Object.keys(table).filter((name) => !names.includes(name));
-	if (unknown.length > 0) throw new Error(`There is no such fault: ${unknown.join(', ')}`);
-	return faults.map((fault) => {
-		const expected = table[fault.name];
-		if (!expected) throw new Error(`What comes of "${fault.name}" is not said`);
-		return row(group, fault, expected, more);
-	});
+export function rowsFor(group: string, all: NamedFault[], table: Record<string, Expected>): Row[] {
+	const names = all.map(({ name }) => name).sort();
+	const told = Object.keys(table).sort();
+	if (names.join() !== told.join())
+		throw new Error(`The faults ${names.join()}, told: ${told.join()}`);
+	return all.map((fault) => row(group, fault, table[fault.name]!));
 }
 
 export const at = (sites: CallSite[], what: Failure | 'right'): Expected =>
