@@ -9,11 +9,11 @@ const homepage = manifest.homepage.replace(/#.*$/, '');
 const { name: author, email } = manifest.author;
 
 /** The page of each node, below docs/. */
-const PAGES = new Map([
-	['LmChatModelAccess', 'chat-model'],
-	['ModelAccess', 'responses'],
-	['ModelAccessImage', 'images'],
-]);
+const PAGES = {
+	LmChatModelAccess: 'chat-model',
+	ModelAccess: 'responses',
+	ModelAccessImage: 'images',
+};
 
 /** Made-up addresses, in tests and samples: those listed, and all at reserved hosts. */
 const MADE_UP = /^(builder|me|someone)@example\.com$|@(.+\.example\.com|.+\.ex(ample)?)$/;
@@ -87,12 +87,14 @@ describe('what has to name them', () => {
 		'${url}'`);
 			expect(text).toContain(`<a href="${url}"`);
 		}
-		const pages = ['credential', ...PAGES.values()].map((name) => `docs/${name}.md`);
+		const pages = ['credential', ...Object.values(PAGES)].map((name) => `docs/${name}.md`);
 		expect([...texts.keys()]).toEqual(expect.arrayContaining(pages));
 		const codexFiles = filesLike(/^nodes\/.*\.node\.json$/);
 		expect(codexFiles).toHaveLength(manifest.n8n.nodes.length);
 		for (const [file, text] of codexFiles) {
-			const primaryDocumentation = [{ url: page(PAGES.get(path.basename(file, '.node.json'))!) }];
+			const primaryDocumentation = [
+				{ url: page(PAGES[path.basename(file, '.node.json') as keyof typeof PAGES]) },
+			];
 			const resources = { primaryDocumentation, credentialDocumentation: [{ url }] };
 			expect(JSON.parse(text)).toMatchObject({ resources });
 		}

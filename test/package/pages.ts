@@ -18,11 +18,9 @@ export function section(page: string, heading: string): string {
 	const lines = read(page).split('\n');
 	const start = lines.findIndex((line) => line.replace(/^#+ /, '') === heading);
 	if (start < 0) throw new Error(`${page} has no heading "${heading}"`);
-	const level = /^#+/.exec(lines[start]!)![0].length;
-	const length = lines
-		.slice(start + 1)
-		.findIndex((line) => new RegExp(`^#{1,${level}} `).test(line));
-	return lines.slice(start, length < 0 ? undefined : start + 1 + length).join('\n');
+	const next = new RegExp(`^#{1,${lines[start]!.indexOf(' ')}} `);
+	const end = lines.findIndex((line, index) => index > start && next.test(line));
+	return lines.slice(start, end < 0 ? undefined : end).join('\n');
 }
 
 export type Row = Record<string, string>;
@@ -40,6 +38,7 @@ const cellsOf = (line: string) => {
 	const cells = line.split(/(?<!\\)\|/).slice(1, -1);
 	return cells.map((cell) => cell.trim().replaceAll('\\|', '|'));
 };
+
 /** A cell without its emphasis. */
 export const plain = (cell: string) => cell.replace(/^(\*\*|`)(.*)\1$/, '$2');
 
@@ -51,25 +50,20 @@ export interface CodeBlock {
 }
 
 export function codeBlocks(page: string): CodeBlock[] {
-	const found: CodeBlock[] = [];
 	let heading = '';
-	for (const [, title, language, text] of read(page).matchAll(
-		/^#+ (.*)$|^ *```(\w*)\n([^]*?)^ *```$/gm,
-	)) {
-		if (title !== undefined) heading = title;
-		else found.push({ place: `${page}#${heading}`, language: language!, text: text! });
-	}
-	return found;
+	const found = read(page).matchAll(/^#+ (.*)$|^ *```(\w*)\n([^]*?)^ *```$/gm);
+	return [...found].flatMap(([, title, language = '', text = '']) => {
+		heading = title ?? heading;
+		return title === undefined ? [{ place: `${page}#${heading}`, language, text }] : [];
+	});
 }
 
 /** The anchors of a document's headings, as GitHub makes them. */
 export function anchors(text: string): string[] {
 	const seen = new Map<string, number>();
-	return [...withoutCode(text).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => {
-		const slug = heading!
-			.toLowerCase()
-			.replace(/[^\p{L}\p{N}\s_-]/gu, '')
-			.replaceAll(' ', '-');
+	return [...withoutCode(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => {
+		const kept = heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
+		const slug = kept.replaceAll(' ', '-');
 		const count = seen.get(slug) ?? 0;
 		seen.set(slug, count + 1);
 		return count === 0 ? slug : `${slug}-${count}`;

@@ -115,10 +115,14 @@ test.each([
 	expect(sent).toHaveLength(1);
 });
 
-const LIMIT = { error: { type: 'rate_limit_error' } };
-
 test.each<[string, body: object, status: number, message: RegExp, details: object]>([
-	['limits', LIMIT, 429, /rate limit is reached/, { refusal: 'rateLimited' }],
+	[
+		'limits',
+		{ error: { type: 'rate_limit_error' } },
+		429,
+		/rate limit is reached/,
+		{ refusal: 'rateLimited' },
+	],
 	['overload', { code: 503, message: 'x' }, 503, /overloaded/, { refusal: 'unavailable' }],
 	['a used-up quota', { error: { code: 'insufficient_quota' } }, 429, /quota or budget/, {}],
 	['a wrong field', { success: false, code: 'invalid_size', message: 'no' }, 400, /: no$/, {}],

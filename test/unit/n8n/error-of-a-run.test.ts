@@ -55,10 +55,7 @@ describe('The error of a node', () => {
 		expect(error.description!.length).toBeLessThan(10_000);
 	});
 
-	const TASKS = [
-		{ itemIndex: 4, taskId: 't4' },
-		{ itemIndex: 1, taskId: 't1' },
-	];
+	const TASKS = [4, 1].map((itemIndex) => ({ itemIndex, taskId: `t${itemIndex}` }));
 	const DOUBTS = [
 		{ itemIndex: 3, message: 'Lost', partialText: 'Hi' },
 		{ itemIndex: 2, message: 'Timed out' },
@@ -80,10 +77,8 @@ describe('The error of a node', () => {
 			`2 answers of other items were received. They are lost unless Retry On Fail returns them. ${KEEP}`,
 		]);
 		expect(onOneLine(description!)).toMatch(/^Wait\. Image tasks of other items .* succeeds\.$/);
-		expect(context.acceptedTasks).toEqual([
-			{ item: 1, task_id: 't1' },
-			{ item: 4, task_id: 't4' },
-		]);
+		const accepted = [1, 4].map((item) => ({ item, task_id: `t${item}` }));
+		expect(context.acceptedTasks).toEqual(accepted);
 		expect(context.inDoubt).toStrictEqual([
 			{ item: 2, message: 'Timed out' },
 			{ item: 3, message: 'Lost', partial_text: 'Hi' },
