@@ -32,17 +32,10 @@ export async function openBrowser({ address }: Running, owner: Owner) {
 /** A test that leaves the page it failed on, and says where. */
 export function browserTest(name: string, work: () => Promise<void>): void {
 	test(name, async () => {
-		try {
-			await work();
-		} catch (error) {
-			// Errors of Node's own modules are none of jest's kind of Error.
-			if (shown) {
-				const { message } = error as Error;
-				(error as Error).message =
-					`${message}\n\nWhat was on the screen: ${await keepFailure(shown, name)}`;
-			}
+		await work().catch(async (error: Error) => {
+			if (shown) error.message += `\n\nWhat was on the screen: ${await keepFailure(shown, name)}`;
 			throw error;
-		}
+		});
 	});
 }
 

@@ -214,15 +214,13 @@ describe('each operation', () => {
 		const node = (name: string, given: object) => ours(name, 'modelAccessImage', { ...given });
 		const image = { resource: 'image', model: byId('aurora-image-1'), prompt: PROMPT };
 		const task = { resource: 'task', taskId: '={{ $json.task_id }}' };
-		await open(
-			inARow('Operations', [
-				MANUAL,
-				node('Submit', { ...image, operation: 'generate', waitForCompletion: false }),
-				node('Get Task', { ...task, operation: 'get' }),
-				node('Wait for Task', { ...task, operation: 'wait' }),
-				node('Edit Image', { ...image, operation: 'edit' }),
-			]),
-		);
+		const nodes = [
+			node('Submit', { ...image, operation: 'generate', waitForCompletion: false }),
+			node('Get Task', { ...task, operation: 'get' }),
+			node('Wait for Task', { ...task, operation: 'wait' }),
+			node('Edit Image', { ...image, operation: 'edit' }),
+		];
+		await open(inARow('Operations', [MANUAL, ...nodes]));
 		await editor.execute();
 		await editor.openNode('Get Task');
 		await editor.showOutput('schema');

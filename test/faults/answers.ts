@@ -57,10 +57,7 @@ const answerRows = rowsFor('Answers that are none', ANSWER_FAULTS, {
 		unusable('The gateway answered with an empty body instead of JSON'),
 		fails('later', 'the file is empty', [STORAGE_FAULT]),
 	),
-	'plain text': {
-		...notJson(API_SITES, 'service is fine'),
-		download: noImage('something else'),
-	},
+	'plain text': { ...notJson(API_SITES, 'service is fine'), download: noImage('something else') },
 	'a web page': read(webPage, noImage('a web page (HTML)')),
 	'a web page that calls itself JSON': read(webPage, noImage('JSON')),
 	'JSON that breaks off': {
@@ -91,10 +88,7 @@ const MORE = 'More than expected';
 
 const extraRows = [
 	...EXTRA_FAULTS.map((fault) => row(MORE, fault, at(READERS, 'right'))),
-	row(MORE, largeDocument(16), {
-		...at(['models', 'stream'], 'right'),
-		download: noImage('JSON'),
-	}),
+	row(MORE, largeDocument(16), { ...at(['models', 'stream'], 'right'), download: noImage('JSON') }),
 ];
 
 export const ANSWER_ROWS: Row[] = [...answerRows, ...extraRows];

@@ -1,23 +1,19 @@
-import {
-	storeBinaryInMemory,
-	storeBinaryOnDisk,
-	type BinaryStorage,
-} from '../../scripts/engine/index';
+import * as engine from '../../scripts/engine/index';
 import { optionNamesAt, type CallSite } from './call-sites';
 import { adviceAt, failureAt, sitesOf, type Failure, type Row } from './expected';
 import { openFaultHarness, type FaultHarness, type Mode, type Seen } from './harness';
 
 export function runRows(rows: Row[]) {
-	let disk: BinaryStorage;
+	let disk: engine.BinaryStorage;
 	let harness: FaultHarness;
 	beforeAll(async () => {
-		disk = await storeBinaryOnDisk();
+		disk = await engine.storeBinaryOnDisk();
 		harness = await openFaultHarness();
 	});
 	afterAll(async () => {
 		await harness.close();
 		await disk.remove();
-		await storeBinaryInMemory();
+		await engine.storeBinaryInMemory();
 	});
 
 	const groups = [...new Set(rows.map(({ group }) => group))];
