@@ -142,9 +142,7 @@ describe.each(WAYS)('an answer %s', (_name, ask) => {
 });
 
 describe('a stream', () => {
-	beforeEach(() => {
-		harness.gateway.settings.deltaMs = 1000;
-	});
+	beforeEach(() => void (harness.gateway.settings.deltaMs = 1000));
 
 	test('hands on each piece as it comes, and the rest once it is complete', async () => {
 		const { model } = await harness.supply();

@@ -2,7 +2,7 @@ import { PNG } from 'pngjs';
 import { sizeOf, type FormRecord } from '../../gateway';
 import { prepareNode, storeBinaryOnDisk } from '../../scripts/engine/index';
 import { editImage, file, hash, imageNode, reply, sourceFiles, sourceUrls } from './arrange';
-import { useHarness, type IDataObject } from './arrange';
+import { useHarness } from './arrange';
 import { checkingTasks, expectImages } from './image.arrange';
 
 const harness = useHarness(checkingTasks);
@@ -23,14 +23,14 @@ const WEBP = Buffer.from('RIFF\x10\0\0\0WEBPVP8 \0\0\0\0', 'latin1');
 const GIF = Buffer.from('GIF89a\x01\0\x01\0\0\0\0;', 'latin1');
 
 /** Parameters of Image → Edit, of files of the item. */
-const editFiles = (given: IDataObject = {}) => editImage({ ...sourceFiles('data'), ...given });
+const editFiles = (given: object) => editImage({ ...sourceFiles('data'), ...given });
 
 const edits = () => harness.gateway.requests.filter(({ route }) => route === 'edits');
 const form = () => edits()[0]?.body as FormRecord;
 
 /** Each file of the form: its field, name, type and bytes. */
 const sentFiles = () =>
-	form().files.map(({ field, fileName, mimeType, sha256 }) => [field, fileName, mimeType, sha256]);
+	form().files.map((one) => [one.field, one.fileName, one.mimeType, one.sha256]);
 
 describe('The form of an edit', () => {
 	test('has the file in the field data, and the edited image comes back', async () => {

@@ -64,9 +64,9 @@ test.each([
 	120_000,
 );
 
-const PHASES = [0, 7, 20, 31, 45, 59];
-
-test.each(PHASES.flatMap((phase) => [1, 2, 3].map((seed) => [phase, seed] as const)))(
+test.each(
+	[0, 7, 20, 31, 45, 59].flatMap((phase) => [1, 2, 3].map((seed) => [phase, seed] as const)),
+)(
 	'5 images arrive by two a minute, within a minute of the least time: second %i, jitter %i',
 	async (phase, seed) => {
 		const limits = { requestsPerClockMinute: 2, taskSeconds: 6 };

@@ -218,12 +218,6 @@ describe('A cancel', () => {
 		expect(gone.map(({ aborted }) => isOpen && aborted)).toEqual([isOpen]);
 	});
 
-	test('before the node starts sends nothing', async () => {
-		const { error } = await harness.imageError(generateImage(), { signal: AbortSignal.abort() });
-		expect(error.message).toBe('The execution was canceled');
-		expect(harness.gateway.count()).toBe(0);
-	});
-
 	test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
 		'ends the items of a batch in all their phases, names each task and starts no further item: %s',
 		async (onError) => {

@@ -1,8 +1,7 @@
 import { drawImage } from '../../gateway';
-import type { FailedRun } from '../../scripts/engine/index';
 import { byId, createResponse, editImage, file, generateImage, getModels } from './arrange';
-import { getTask, reply, shown, sourceFiles, sourceUrls, useHarness } from './arrange';
-import type { IDataObject } from './arrange';
+import { getTask, reply, shown, sourceFiles, sourceUrls } from './arrange';
+import { useHarness, type IDataObject } from './arrange';
 import { useChat } from './chat-model.arrange';
 
 const harness = useHarness();
@@ -54,7 +53,7 @@ describe('The content of a file in place of the name of its field is told as tha
 });
 
 /** Everything that a user reads of an error, and what n8n saves of it. */
-function expectBounded(run: FailedRun) {
+function expectBounded(run: Awaited<ReturnType<typeof harness.imageError>>) {
 	const { message, description = '', stack = '', context } = shown(run);
 	expect(message.length).toBeLessThan(3000);
 	expect(description.length).toBeLessThan(10_000);

@@ -3,7 +3,7 @@ import { errorReply } from '../../gateway';
 import { newRecord, runListSearch, type RunListSearchOptions } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
 import { CONTINUE, createResponse, getModels, imageNode, itemsOf, reply, shown } from './arrange';
-import { textNode, useHarness, type Access, type IDataObject } from './arrange';
+import { textNode, useHarness, type IDataObject } from './arrange';
 
 const harness = useHarness();
 
@@ -62,7 +62,7 @@ const NODES = { text: textNode, image: imageNode };
 /** Opens the model list of a node, as the editor does. */
 const openList = async (
 	node: keyof typeof NODES,
-	{ access, ...given }: { access?: Partial<Access> } & Partial<RunListSearchOptions> = {},
+	{ access = {}, ...given }: { access?: object } & Partial<RunListSearchOptions>,
 ) =>
 	await runListSearch({
 		node: NODES[node](harness.time),

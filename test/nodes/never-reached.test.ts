@@ -11,12 +11,10 @@ const systemError = (code: string, syscall: string) =>
 	Object.assign(new Error(`${syscall} ${code} 192.0.2.1:443`), { code, syscall, errno: -1 });
 
 describe('A gateway that was never reached is asked again, and nothing is in doubt:', () => {
-	const NODES = [
+	test.each([
 		['a response', async (access: object) => await harness.textError(createResponse(), { access })],
 		['an image', async (access: object) => await harness.imageError(generateImage(), { access })],
-	] as const;
-
-	test.each(NODES)('%s, of a host whose two addresses refuse the connection', async (_, run) => {
+	])('%s, of a host whose two addresses refuse the connection', async (_, run) => {
 		const lookup = lookUp(['127.0.0.1', '127.0.0.2'], NOWHERE);
 		const error = shown(await run({ baseUrl: `https://${NOWHERE}:${await freePort()}/v1` }));
 		expect(error.message).toBe('The gateway cannot be reached (ECONNREFUSED)');

@@ -32,9 +32,7 @@ const bodies = () => harness.bodies() as unknown as Body[];
 const thoughts = ({ input }: Body) => input.filter(({ type }) => type === 'reasoning');
 
 describe('On a gateway that stores nothing an agent', () => {
-	beforeEach(() => {
-		harness.gateway.settings.storesNothing = true;
-	});
+	beforeEach(() => void (harness.gateway.settings.storesNothing = true));
 
 	test.each([
 		['default options', {}],

@@ -1,5 +1,4 @@
 import { drawImage } from '../../gateway';
-import type { FailedRun } from '../../scripts/engine/index';
 import { byId, CONTINUE, createResponse, editImage, file, generateImage, getTask } from './arrange';
 import { itemsOf, shown, sourceFiles, sourceUrls, useHarness, type IDataObject } from './arrange';
 
@@ -24,7 +23,11 @@ const rowsOf = (byAdvice: Record<string, Array<[message: string, ...values: IDat
 	);
 
 /** Runs a node with a bad value, and expects that it says so, of its item, before it sends anything. */
-async function expectRefusal(message: string, advice: string, run: Promise<FailedRun>) {
+async function expectRefusal(
+	message: string,
+	advice: string,
+	run: ReturnType<typeof harness.imageError>,
+) {
 	const error = shown(await run);
 	const context = { itemIndex: 0, details: { retryable: false, advice } };
 	expect(error).toMatchObject({ name: 'NodeOperationError', description: advice, context });

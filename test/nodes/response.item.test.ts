@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { sizeOf } from '../../gateway';
 import createPreview from '../../nodes/ModelAccess/__schema__/v1.0.0/response/create.json';
 import { readBinary } from '../../scripts/engine/index';
-import { CONTINUE, createResponse, itemsOf, reply, shown, useDisk, useHarness } from './arrange';
+import { CONTINUE, createResponse, itemsOf, reply, useDisk, useHarness } from './arrange';
 import { expectImages } from './image.arrange';
 
 const harness = useHarness();
@@ -32,15 +32,8 @@ describe('The item of a response', () => {
 			{ type: 'message', content },
 		];
 		const more = { unknown_field: { kept: ['as', 'it', 'is'] }, request_number: 1e21 };
-		const usage = { input_tokens: 2, extra: null };
-		const response = {
-			id: 'resp_1',
-			object: 'response',
-			status: 'completed',
-			output,
-			usage,
-			...more,
-		};
+		const whole = { output, usage: { input_tokens: 2, extra: null }, ...more };
+		const response = { id: 'resp_1', object: 'response', status: 'completed', ...whole };
 		harness.answer(reply(200, response));
 		const given = createResponse({ simplify: false, options: jsonFormat });
 		const { items } = await harness.text(given);
@@ -60,9 +53,8 @@ describe('The item of a response', () => {
 
 	test('that was cut off says why, and the node points it out to the user', async () => {
 		const given = { prompt: '={{ $json.say }}', options: { maxOutputTokens: 3 } };
-		const { items, hints } = await harness.text(createResponse(given), {
-			items: itemsOf({ say: 'Hi' }, { say: 'A much longer text than that' }),
-		});
+		const said = itemsOf({ say: 'Hi' }, { say: 'A much longer text than that' });
+		const { items, hints } = await harness.text(createResponse(given), { items: said });
 		const incomplete_details = { reason: 'max_output_tokens' };
 		expect(items.map(({ json }) => json)).toMatchObject([
 			{ status: 'completed' },
@@ -72,17 +64,14 @@ describe('The item of a response', () => {
 		const message = expect.stringMatching(/^Item 1: The model stopped at Max Output/) as string;
 		expect(hints).toEqual([{ message, type: 'warning', location: 'outputPane' }]);
 	});
-});
 
-describe('A response that is of no use', () => {
 	// What fails or does not fit is in test/unit/api/{response-request,simplified-response}.test.ts.
-	test('keeps its text in its item where the node continues', async () => {
+	test('that is of no use keeps its text where the node continues', async () => {
 		const given = createResponse({ prompt: '[[bad-json]] Hi', options: jsonFormat });
 		const { items } = await harness.text(given, CONTINUE);
-		expect(items[0]?.json).toMatchObject({
-			error: 'The model’s answer is not JSON: { "answer":',
-			error_details: { partial_text: '{ "answer": ', request_id: 'req_000001' },
-		});
+		const error_details = { partial_text: '{ "answer": ', request_id: 'req_000001' };
+		const error = 'The model’s answer is not JSON: { "answer":';
+		expect(items[0]?.json).toMatchObject({ error, error_details });
 	});
 });
 
@@ -111,9 +100,9 @@ describe('Images that the model draws', () => {
 
 	test('go into the field that was asked for, and without any there is none', async () => {
 		const options = { tools: '={{ $json.tools }}', binaryPropertyName: '={{ $json.field }}' };
-		const { items } = await harness.text(createResponse({ options }), {
-			items: itemsOf({ tools: DRAWING, field: ' drawing ' }, { tools: DRAWING }, { tools: '' }),
-		});
+		const named = { tools: DRAWING, field: ' drawing ' };
+		const given = { items: itemsOf(named, { tools: DRAWING }, { tools: '' }) };
+		const { items } = await harness.text(createResponse({ options }), given);
 		const fields = items.map(({ binary }) => binary && Object.keys(binary));
 		expect(fields).toEqual([['drawing'], ['data'], undefined]);
 	});

@@ -2,16 +2,11 @@ import { findSecret } from '../support/secrets';
 import { createResponse, editImage, generateImage, getModels, getTask, lookUp } from './arrange';
 import { NOWHERE, reply, shown, useHarness, waitForTask, type RunOptions } from './arrange';
 
-/*
- * Each run of a harness looks for the key in all that it left behind, whatever it is about: see
- * `startHarness`. Here the other side does its best to get the key into there.
- */
+// Each run of a harness looks for the key in all that it left behind. Here others put it there.
 
 const harness = useHarness();
 let key: string;
-beforeEach(() => {
-	key = harness.access.apiKey;
-});
+beforeEach(() => void (key = harness.access.apiKey));
 
 const STEPS = [
 	['Model → Get Many', 'textError', getModels()],
@@ -70,10 +65,8 @@ describe.each(STEPS)('A key that is echoed to %s', (_name, run, parameters) => {
 });
 
 test('a key that the gateway echoes in the request ID of an answer is not in the output', async () => {
-	harness.gateway.settings.intercept = ({ res }) => {
-		res.setHeader('X-Request-ID', `req-${key}`);
-		return undefined;
-	};
+	harness.gateway.settings.intercept = ({ res }) =>
+		void res.setHeader('X-Request-ID', `req-${key}`);
 	const { items } = await harness.text(createResponse());
 	expect(items[0]?.json.request_id).toBe(`req-${REDACTED}`);
 });

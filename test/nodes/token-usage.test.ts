@@ -18,9 +18,8 @@ test.each([false, true])(
 		const { items, context } = await harness.text(given, { items: numbered(3) });
 		const { inputTokens, outputTokens } = usageOf(items);
 		expect(inputTokens).toBeGreaterThan(0);
-		expect(context.getExecuteData().metadata).toEqual({
-			tokenUsage: { inputTokens: 3 * inputTokens, outputTokens: 3 * outputTokens },
-		});
+		const tokenUsage = { inputTokens: 3 * inputTokens, outputTokens: 3 * outputTokens };
+		expect(context.getExecuteData().metadata).toEqual({ tokenUsage });
 	},
 );
 
@@ -30,9 +29,8 @@ test('the run of Image → Generate has the tokens of its tasks, if the gateway 
 	harness.gateway.settings.fullTasks = true;
 	const { items, context } = await harness.image(generateImage(), { items: numbered(2) });
 	const { inputTokens, outputTokens } = usageOf(items);
-	expect(context.getExecuteData().metadata).toEqual({
-		tokenUsage: { inputTokens: 2 * inputTokens, outputTokens: 2 * outputTokens },
-	});
+	const tokenUsage = { inputTokens: 2 * inputTokens, outputTokens: 2 * outputTokens };
+	expect(context.getExecuteData().metadata).toEqual({ tokenUsage });
 });
 
 describe('A task that several nodes read', () => {

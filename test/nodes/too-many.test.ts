@@ -1,10 +1,7 @@
 import { errorReply, type GatewayOptions } from '../../gateway';
 import { createResponse, generateImage, numbered, startHarness, type Harness } from './arrange';
 
-/*
- * A gateway that takes only so many at once, and more items than that side by side. Who was refused
- * must not lose each place that gets free to an item that comes later, until its retries are used up.
- */
+// An item that was refused must not lose each place that gets free to an item that comes later.
 
 const KEY = 'mak-test-few-at-once-0101';
 const PROMPT = '=Number {{ $json.n }}';

@@ -43,11 +43,8 @@ describe('A number, a boolean or a time from an expression is its text', () => {
 		harness.answer(reply(400));
 		await harness.textError(createResponse({ inputType: 'messages', messages, options }));
 		expect(sent()).toMatchObject({
-			input: [{ role: 'user', content: '42' }],
-			previous_response_id: '12',
-			include: ['5'],
-			tool_choice: { type: 'function', name: '3' },
-			text: { format: { name: '1' } },
+			...{ input: [{ role: 'user', content: '42' }], previous_response_id: '12', include: ['5'] },
+			...{ tool_choice: { type: 'function', name: '3' }, text: { format: { name: '1' } } },
 		});
 
 		await harness.textError(createResponse({ inputType: 'json', inputJson: '={{ 42 }}' }));
@@ -107,9 +104,11 @@ const FIELDS = Object.entries(PROPERTIES).flatMap(([of, properties]) =>
 	})),
 );
 
-/** The run of an operation that fails. */
-const failing = async (of: string, given: IDataObject, options = {}) =>
-	shown(await harness[/^(model|response)/.test(of) ? 'textError' : 'imageError'](given, options));
+/** The error of an operation. */
+async function failing(of: string, given: IDataObject, options = {}) {
+	const run = /^(model|response)/.test(of) ? 'textError' : 'imageError';
+	return shown(await harness[run](given, options));
+}
 
 const OPERATIONS: Record<string, (given: IDataObject) => IDataObject> = {
 	'model.getAll': getModels,
@@ -174,10 +173,10 @@ describe('A list or an object from an expression is refused before anything is s
 	test('in the chat model', async () => {
 		for (const placed of textFields(chatProperties)) {
 			if (TAKES_LISTS.test(placed.field.displayName)) continue;
-			await expect(chat.supply(withValue(placed, LIST))).rejects.toMatchObject({
-				message: `${optionLabel(placed.field)} is a list, not a text`,
-				description: expect.stringMatching(/^Write one entry/) as string,
-			});
+			const message = `${optionLabel(placed.field)} is a list, not a text`;
+			const description = expect.stringMatching(/^Write one entry/) as string;
+			const supplied = chat.supply(withValue(placed, LIST));
+			await expect(supplied).rejects.toMatchObject({ message, description });
 		}
 	});
 });
