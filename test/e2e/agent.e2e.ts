@@ -123,7 +123,7 @@ describe('an AI Agent that thinks with our chat model', () => {
 	browserTest('draws an image by the image node, and hands over its address', async () => {
 		const wish = 'Please draw image: a lighthouse at dusk';
 		const text = await chat(wish, /"image_url":"http[^"]+"/);
-		const { tools } = responses().at(-1)?.body as {
+		const { tools } = responses().at(-1)!.body as {
 			tools: Array<{ name: string; parameters: { properties: object; required?: string[] } }>;
 		};
 		const offered = tools.map(({ name, parameters }) => [
@@ -194,7 +194,7 @@ describe('an agent on a gateway that behaves as real ones do and stores nothing'
 		const rounds = real.gateway.requests.slice(since);
 		expect(rounds).toHaveLength(ROUNDS + 1);
 		const agent = example.nodes.find(({ name }) => name === 'AI Agent');
-		const { systemMessage } = agent?.parameters.options as { systemMessage: string };
+		const { systemMessage } = agent!.parameters.options as { systemMessage: string };
 		for (const [n, { status, inputTokens, body }] of rounds.entries()) {
 			const { input, instructions } = body as Body;
 			// Each round sends back what all those before it brought.
@@ -203,7 +203,7 @@ describe('an agent on a gateway that behaves as real ones do and stores nothing'
 			expect(inputTokens).toBeLessThan(1000);
 		}
 		// The first reasoning came without its content, which the others were asked for.
-		const { input, include = [] } = rounds.at(-1)?.body as Body;
+		const { input, include = [] } = rounds.at(-1)!.body as Body;
 		const sealed = input.filter((item) => item.type === 'reasoning' && item.encrypted_content);
 		expect(sealed).toHaveLength(thoughts);
 		expect(include.includes('reasoning.encrypted_content')).toBe(thoughts > 0);

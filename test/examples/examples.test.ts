@@ -52,7 +52,7 @@ const unknownParameters = (
 		const type = found[0]?.type;
 		if (type === 'options') {
 			const known = (options as n8n.INodePropertyOptions[]).some((one) => one.value === value);
-			return known || String(value as string).startsWith('=') ? [] : [path];
+			return known || `${value as string}`.startsWith('=') ? [] : [path];
 		}
 		if (type === 'collection')
 			return unknownParameters(asObject(value), options as n8n.INodeProperties[], `${path}.`);
@@ -223,7 +223,7 @@ const RUNS: Record<string, (file: string) => Promise<void>> = {
 		const triggerItems = [{ json: { Change: 'Add a sail' }, binary: { Image } }];
 		const run = await runExample(file, { triggerItems, mode: 'webhook' });
 		const sent = harness.gateway.requests.find(({ route }) => route === 'edits');
-		expect((sent?.body as FormRecord).files).toMatchObject([{ size: photo.length }]);
+		expect((sent!.body as FormRecord).files).toMatchObject([{ size: photo.length }]);
 		const handedOver = run.items('Hand Over Image');
 		expect(handedOver[0]?.binary?.data?.fileName).toBe('edited.png');
 		expect(await promptsOfFiles(handedOver, ['Add a sail'])).toEqual(['Add a sail']);

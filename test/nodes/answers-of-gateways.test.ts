@@ -111,7 +111,7 @@ describe('Response → Create', () => {
 		for (const own of [{ instructions: 'Be kind' }, messages]) {
 			const run = await harness.text(createResponse(own));
 			expect(run.hints).toEqual([]);
-			const { input_tokens } = run.items[0]?.json.usage as { input_tokens: number };
+			const { input_tokens } = run.items[0]!.json.usage as { input_tokens: number };
 			expect(input_tokens).toBeLessThan(10);
 		}
 	});

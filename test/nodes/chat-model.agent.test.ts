@@ -67,7 +67,7 @@ test('an agent talks for three turns, one with two calls at once, and remembers'
 		{ role: 'assistant', content: answered(second.text) },
 		{ role: 'user', content: 'Thank you [[no-tools]]' },
 	]);
-	expect((bodies[2]?.input as object[]).slice(-4)).toMatchObject([
+	expect((bodies[2]!.input as object[]).slice(-4)).toMatchObject([
 		{ type: 'function_call', name: 'calculator' },
 		{ type: 'function_call', name: 'weather' },
 		{ type: 'function_call_output', output: '42' },

@@ -135,7 +135,7 @@ describe.each(WAYS)('an answer %s', (_name, ask) => {
 
 	test('ends before the first text that it is to stop at', async () => {
 		const { model } = await harness.supply();
-		const stopping = model.withConfig({ stop: ['four', ' three'] } as never);
+		const stopping = model.withConfig({ stop: ['four', ' three'] });
 		const answer = await harness.drive(ask(stopping as Asked, 'One two three four'));
 		expect(answer.content).toBe('You said: One two');
 	});

@@ -81,8 +81,8 @@ describe.each(nodes)('the node %s', (name, node) => {
 			const chosen = operation ? { resource, operation } : { model: byId('aurora-text-1') };
 			const settings = (given: INode['parameters']) =>
 				NodeHelpers.getNodeParameters(properties, given, true, false, null, description) ?? {};
-			const parameters = settings(operation ? (chosen as INode['parameters']) : {});
-			const placed = { ...prepareNode({ node }).node, parameters } as INode;
+			const parameters = settings(operation ? chosen : {});
+			const placed = { ...prepareNode({ node }).node, parameters };
 			const issues = NodeHelpers.getNodeParametersIssues(properties, placed, description);
 			const missing = Object.keys(issues?.parameters ?? {}).sort();
 			const given = { node, parameters: chosen as INode['parameters'] };

@@ -58,7 +58,7 @@ export async function runChecked(
 		});
 	const left = ({ data: { resultData }, error }: WorkflowRun) => [
 		resultData.runData,
-		error && errorOf(error as Error),
+		error && errorOf(error),
 	];
 	const ended = await checkTasks(harness.gateway, run, left, repeats);
 	const { data, logs, uiMessages, error } = ended;

@@ -84,7 +84,7 @@ test('Only the switch itself turns it on, no text that looks like it', async () 
 	const baseUrl = harness.gateway.baseUrl.replace('127.0.0.1', 'gateway');
 	for (const allowPrivateHttp of ['true', 'false', 1, {}]) {
 		const data = { ...harness.access, baseUrl, allowPrivateHttp };
-		const { status } = await runCredentialTest({ credentialType, data: data as never });
+		const { status } = await runCredentialTest({ credentialType, data: data });
 		expect([allowPrivateHttp, status]).toEqual([allowPrivateHttp, 'Error']);
 	}
 });

@@ -180,7 +180,7 @@ describe('Messages', () => {
 		const seen = (image_url: string, detail: string) => ({ ...input_image, image_url, detail });
 		const read = (filename: string, file_data: string) => ({ ...input_file, filename, file_data });
 		const [body] = await sent(given, { items: ITEMS });
-		expect((body?.input as IDataObject[]).map(({ content }) => content)).toEqual([
+		expect((body!.input as IDataObject[]).map(({ content }) => content)).toEqual([
 			[asked('What is this?'), seen(boat, 'low')],
 			[seen(ship, 'high'), seen(boat, 'high')],
 			[seen(url, 'auto')],

@@ -10,7 +10,7 @@ const EXECUTED: Record<string, [file: string, how: string | RegExp]> = {
 	'cd ~/.n8n/nodes': ['test/e2e/editor.e2e.ts', "'.n8n', 'nodes')"],
 	'npm install --prefix . --legacy-peer-deps n8n-nodes-model-access': [
 		'test/e2e/editor.e2e.ts',
-		"runCommand('npm', ['install', ...(line ?? '').split(' ')",
+		"const args = ['install', ...(line ?? '').split(' ')",
 	],
 	'npm install && npm run build && npm pack': ['scripts/n8n/package.ts', "['run', 'build']"],
 };

@@ -14,8 +14,10 @@ export function placeOptions(
 	if (typeof options !== 'object' || options === null) return { ...parameters, options };
 	const advanced = namesIn(properties, 'advanced');
 	const of = (isAdvanced: boolean) => {
-		const own = Object.entries(options).filter(([name]) => advanced.has(name) === isAdvanced);
-		return Object.fromEntries(own) as IDataObject;
+		const own: IDataObject = {};
+		for (const [name, value] of Object.entries(options as IDataObject))
+			if (advanced.has(name) === isAdvanced) own[name] = value;
+		return own;
 	};
 	const given = parameters.advanced as IDataObject | undefined;
 	return { ...parameters, options: of(false), advanced: { ...given, ...of(true) } };
