@@ -100,29 +100,27 @@ test.each([10, 50])('%i responses take a request each, of few bytes', async (ite
 	expect(read).toBeLessThan(items * 1200);
 });
 
-describe('What our nodes allocate', () => {
-	const KB = 1024;
+const KB = 1024;
 
-	/** Kilobytes for each of so many items. */
-	const perItem = async (items: number, work: (items: number) => Promise<unknown>) => {
-		const bytes = await allocatedBy(async () => await work(items));
-		await harness.close();
-		Object.assign(harness, await own.startHarness());
-		return bytes / items / KB;
-	};
-	test.each([
-		['a response', answers, 10, 50, 145],
-		['an image', images, 10, 30, 330],
-		['a delta', streamed, 1000, 10_000, 3.5],
-	])('for %s is bounded, and does not grow with their number', async (...row) => {
-		const [, work, few, many, mostKilobytes] = row;
-		await perItem(few, work);
-		const ofFew = await perItem(few, work);
-		const ofMany = await perItem(many, work);
-		expect(ofFew).toBeGreaterThan(mostKilobytes / 4);
-		expect(ofFew).toBeLessThan(mostKilobytes);
-		expect(ofMany).toBeLessThan(1.2 * ofFew);
-	});
+/** Kilobytes for each of so many items. */
+const perItem = async (items: number, work: (items: number) => Promise<unknown>) => {
+	const bytes = await allocatedBy(async () => await work(items));
+	await harness.close();
+	Object.assign(harness, await own.startHarness());
+	return bytes / items / KB;
+};
+test.each([
+	['a response', answers, 10, 50, 145],
+	['an image', images, 10, 30, 330],
+	['a delta', streamed, 1000, 10_000, 3.5],
+])('The memory for %s is bounded, and does not grow with their number', async (...row) => {
+	const [, work, few, many, mostKilobytes] = row;
+	await perItem(few, work);
+	const ofFew = await perItem(few, work);
+	const ofMany = await perItem(many, work);
+	expect(ofFew).toBeGreaterThan(mostKilobytes / 4);
+	expect(ofFew).toBeLessThan(mostKilobytes);
+	expect(ofMany).toBeLessThan(1.2 * ofFew);
 });
 
 test('a stream of 20,000 deltas goes on in far fewer pieces if it comes all at once', async () => {

@@ -6,7 +6,6 @@ import { startGateway, type Gateway, type ProfileName } from '../../gateway';
 import { chanceOf, startSniffer, type Sniffer } from '../../gateway/faults/catalogue';
 import * as own from '../nodes/arrange';
 import * as engine from '../../scripts/engine/index';
-import { host, watchRejections } from '../support/rejections';
 import { expectNoSecret } from '../support/secrets';
 import { VirtualTime } from '../../scripts/engine/virtual-time';
 import { auditOf, type Work } from './audit';
@@ -36,26 +35,19 @@ const SHARE = 0.3;
 
 /** Runs items of every kind through the nodes while a share of all exchanges goes wrong. */
 export async function runChaos({ items, seed, profile, nodes = NODES, onBatch }: ChaosOptions) {
-	const rejections = watchRejections();
 	const before = resources();
 	// What is loaded and compiled once counts for nobody's memory.
 	await runBatch(newReport(), { from: 0, seed: 'warm', count: 40, profile, nodes });
 	const heap = heapUsed();
 	const report = newReport();
-	try {
-		for (let from = 0; from < items; from += BATCH) {
-			const count = Math.min(BATCH, items - from);
-			await runBatch(report, { from, seed, count, profile, nodes });
-			onBatch?.(from + count);
-		}
-	} finally {
-		rejections.stop();
+	for (let from = 0; from < items; from += BATCH) {
+		const count = Math.min(BATCH, items - from);
+		await runBatch(report, { from, seed, count, profile, nodes });
+		onBatch?.(from + count);
 	}
 	report.growth = heapUsed() - heap;
-	report.violations.push(
-		...rejections.seen.map((reason) => `a rejection was not handled: ${String(reason)}`),
-		...(await leftOver(before)).map((resource) => `left open: ${resource}`),
-	);
+	const open = await leftOver(before);
+	report.violations.push(...open.map((resource) => `left open: ${resource}`));
 	return report;
 }
 
@@ -209,7 +201,8 @@ function leftBy(gateway: Gateway, time: CountingTime, elsewhere: Sniffer): strin
 
 function resources(): Map<string, number> {
 	const counts = new Map<string, number>();
-	for (const name of host.getActiveResourcesInfo()) counts.set(name, (counts.get(name) ?? 0) + 1);
+	for (const name of process.getActiveResourcesInfo())
+		counts.set(name, (counts.get(name) ?? 0) + 1);
 	return counts;
 }
 

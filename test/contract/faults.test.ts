@@ -25,37 +25,35 @@ const body = (pattern: RegExp) => () => ({ text: expect.stringMatching(pattern) 
  * The nodes recover from these faults. Without this table a fault that no longer happens would look
  * like a success. test/faults notices the others by their errors.
  */
-describe('A fault from which clients recover changes the reply', () => {
-	test.each`
-		name                                          | endpoint       | seen
-		${'gzip'}                                     | ${'models'}    | ${({ bytes }: Answer) => ({ headers: { 'content-encoding': 'gzip' }, bytes: gzipSync(bytes) })}
-		${'an unknown encoding'}                      | ${'models'}    | ${headers('content-encoding', 'x-rot13')}
-		${'the content type of a web page'}           | ${'models'}    | ${headers('content-type', 'text/html')}
-		${'the content type of a file'}               | ${'models'}    | ${headers('content-type', 'application/octet-stream')}
-		${'each header twice'}                        | ${'models'}    | ${headers('content-type', ['application/json; charset=utf-8', 'application/json; charset=utf-8 again'])}
-		${'no headers'}                               | ${'models'}    | ${({ headers: own }: Answer) => ({ headers: expect.not.objectContaining(own) as object })}
-		${'a byte order mark'}                        | ${'models'}    | ${({ text }: Answer) => ({ text: `\ufeff${text}` })}
-		${'unknown fields'}                           | ${'models'}    | ${body(/^{"x_new":{/)}
-		${'prototype keys'}                           | ${'models'}    | ${body(/^{"constructor":{"__proto__":/)}
-		${'a field of 500 levels'}                    | ${'models'}    | ${body(/^{"x_deep":\[{500}\]{500}/)}
-		${'a field that comes twice'}                 | ${'models'}    | ${body(/^{"object":"first","object":"list"/)}
-		${'an error in a 200'}                        | ${'responses'} | ${body(/"message":"server is busy"/)}
-		${'success: false in a 200'}                  | ${'responses'} | ${body(/"message":"server is busy"/)}
-		${'a code and a message in a 200'}            | ${'responses'} | ${body(/"message":"server is busy"/)}
-		${'JSON instead of a stream'}                 | ${'responses'} | ${body(/^{"id":"resp_.*"status":"completed"/)}
-		${'a stream with garbage between its events'} | ${'responses'} | ${body(/\n: comment\ndata: {"broken\n/)}
-		${'a stream that is sent twice'}              | ${'responses'} | ${body(/\[DONE\][^]*\[DONE\]/)}
-		${'a stream with Windows line ends'}          | ${'responses'} | ${body(/\r\n\r\n/)}
-	`('$name', async ({ name, endpoint, seen }: Row) => {
-		const { client, gateway } = await faulty([{ fault: named(name), times: 1 }]);
-		const answer = await client.ask(endpoint, { stream: true });
-		const isFree = endpoint === 'models' || name.endsWith('in a 200');
-		expect(gateway.charges).toHaveLength(isFree ? 0 : 1);
-		const own = await client.ask(endpoint, { stream: true });
-		expect(answer).toMatchObject(seen(own));
-		expect(own).not.toMatchObject(seen(own));
-		expect(gateway.requests.map((request) => request.fault !== undefined)).toEqual([true, false]);
-	});
+test.each`
+	name                                          | endpoint       | seen
+	${'gzip'}                                     | ${'models'}    | ${({ bytes }: Answer) => ({ headers: { 'content-encoding': 'gzip' }, bytes: gzipSync(bytes) })}
+	${'an unknown encoding'}                      | ${'models'}    | ${headers('content-encoding', 'x-rot13')}
+	${'the content type of a web page'}           | ${'models'}    | ${headers('content-type', 'text/html')}
+	${'the content type of a file'}               | ${'models'}    | ${headers('content-type', 'application/octet-stream')}
+	${'each header twice'}                        | ${'models'}    | ${headers('content-type', ['application/json; charset=utf-8', 'application/json; charset=utf-8 again'])}
+	${'no headers'}                               | ${'models'}    | ${({ headers: own }: Answer) => ({ headers: expect.not.objectContaining(own) as object })}
+	${'a byte order mark'}                        | ${'models'}    | ${({ text }: Answer) => ({ text: `\ufeff${text}` })}
+	${'unknown fields'}                           | ${'models'}    | ${body(/^{"x_new":{/)}
+	${'prototype keys'}                           | ${'models'}    | ${body(/^{"constructor":{"__proto__":/)}
+	${'a field of 500 levels'}                    | ${'models'}    | ${body(/^{"x_deep":\[{500}\]{500}/)}
+	${'a field that comes twice'}                 | ${'models'}    | ${body(/^{"object":"first","object":"list"/)}
+	${'an error in a 200'}                        | ${'responses'} | ${body(/"message":"server is busy"/)}
+	${'success: false in a 200'}                  | ${'responses'} | ${body(/"message":"server is busy"/)}
+	${'a code and a message in a 200'}            | ${'responses'} | ${body(/"message":"server is busy"/)}
+	${'JSON instead of a stream'}                 | ${'responses'} | ${body(/^{"id":"resp_.*"status":"completed"/)}
+	${'a stream with garbage between its events'} | ${'responses'} | ${body(/\n: comment\ndata: {"broken\n/)}
+	${'a stream that is sent twice'}              | ${'responses'} | ${body(/\[DONE\][^]*\[DONE\]/)}
+	${'a stream with Windows line ends'}          | ${'responses'} | ${body(/\r\n\r\n/)}
+`('A fault changes the reply: $name', async ({ name, endpoint, seen }: Row) => {
+	const { client, gateway } = await faulty([{ fault: named(name), times: 1 }]);
+	const answer = await client.ask(endpoint, { stream: true });
+	const isFree = endpoint === 'models' || name.endsWith('in a 200');
+	expect(gateway.charges).toHaveLength(isFree ? 0 : 1);
+	const own = await client.ask(endpoint, { stream: true });
+	expect(answer).toMatchObject(seen(own));
+	expect(own).not.toMatchObject(seen(own));
+	expect(gateway.requests.map((request) => request.fault !== undefined)).toEqual([true, false]);
 });
 
 describe('Faults happen', () => {

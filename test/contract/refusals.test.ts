@@ -38,66 +38,62 @@ async function expectRefusal({ error, endpoints, change, key, options }: Row & M
 	expect([gateway.tasks, gateway.charges]).toEqual([[], []]);
 }
 
-describe('Errors: a body is refused', () => {
-	test.each`
-		error                                                | endpoints                        | change
-		${'400 invalid_json'}                                | ${'responses'}                   | ${'{"model": "aurora'}
-		${'400 missing_field model'}                         | ${'responses generations edits'} | ${{ model: undefined }}
-		${'400 missing_field input'}                         | ${'responses'}                   | ${{ input: undefined }}
-		${'400 missing_field prompt'}                        | ${'generations'}                 | ${{ prompt: undefined }}
-		${'400 missing_field images'}                        | ${'edits'}                       | ${{ images: [] }}
-		${'400 missing_field image'}                         | ${'edits'}                       | ${formOf({})}
-		${'400 invalid_type model'}                          | ${'responses'}                   | ${{ model: 7 }}
-		${'400 invalid_type input'}                          | ${'responses'}                   | ${{ input: 7 }}
-		${'400 invalid_type store'}                          | ${'responses'}                   | ${{ store: 'no' }}
-		${'400 invalid_type stream'}                         | ${'responses'}                   | ${{ stream: 'yes' }}
-		${'400 invalid_type tools'}                          | ${'responses'}                   | ${{ tools: {} }}
-		${'400 invalid_type size'}                           | ${'generations'}                 | ${{ size: 512 }}
-		${'400 invalid_value size'}                          | ${'generations'}                 | ${{ size: '64 x 48' }}
-		${'400 invalid_type n'}                              | ${'generations'}                 | ${{ n: '2' }}
-		${'400 endpoint_mismatch messages'}                  | ${'responses'}                   | ${{ input: undefined, messages: [{ role: 'user', content: 'Hi' }] }}
-		${'400 unsupported_content_type'}                    | ${'responses'}                   | ${formOf({})}
-		${'400 stream_not_supported stream'}                 | ${'generations edits'}           | ${{ stream: true }}
-		${'400 stream_not_supported stream'}                 | ${'edits'}                       | ${formOf({ stream: 'true', image: smallPng })}
-		${'400 empty_body'}                                  | ${'generations edits'}           | ${''}
-		${'400 model_not_suitable model'}                    | ${'generations'}                 | ${{ model: 'aurora-text-1' }}
-		${'404 model_not_found model'}                       | ${'responses'}                   | ${{ model: 'Aurora-Text-1', stream: true }}
-		${'404 model_not_found model'}                       | ${'generations'}                 | ${{ model: 'aurora_image_1' }}
-		${'400 invalid_type temperature'}                    | ${'responses'}                   | ${{ temperature: '1' }}
-		${'400 invalid_type max_output_tokens'}              | ${'responses'}                   | ${{ max_output_tokens: 1.5 }}
-		${'400 missing_field text.format.schema'}            | ${'responses'}                   | ${{ text: { format: { type: 'json_schema', name: 'a' } } }}
-		${'400 missing_field tools[0].name'}                 | ${'responses'}                   | ${{ tools: [{ type: 'function' }] }}
-		${'400 invalid_value tool_choice.name'}              | ${'responses'}                   | ${{ tool_choice: { type: 'function', name: 'none' } }}
-		${'400 invalid_value input[0].role'}                 | ${'responses'}                   | ${{ input: [{ role: 'tool', content: 'x' }] }}
-		${'400 invalid_value input[0].type'}                 | ${'responses'}                   | ${{ input: [{ type: 'mystery' }] }}
-		${'400 invalid_value input[0].content[0].type'}      | ${'responses'}                   | ${message({ type: 'text', text: 'x' })}
-		${'400 invalid_image input[0].content[0].image_url'} | ${'responses'}                   | ${message({ type: 'input_image', image_url: dataUrl(Buffer.from('text')) })}
-		${'400 missing_field input[0].content[0].filename'}  | ${'responses'}                   | ${message({ type: 'input_file', file_data: 'eA==' })}
-		${'400 unknown_call input'}                          | ${'responses'}                   | ${{ input: [{ type: 'function_call_output', call_id: 'never', output: 'x' }] }}
-		${'400 invalid_image image (image.png)'}             | ${'edits'}                       | ${formOf({ image: pngOf(64, 64).subarray(0, 90) })}
-		${'400 invalid_image images[0].image_url'}           | ${'edits'}                       | ${jsonEdit(dataUrl(Buffer.from('text')))}
-		${'400 invalid_value images[0].image_url'}           | ${'edits'}                       | ${jsonEdit('file:///etc/hosts')}
-		${'400 invalid_mask mask (mask.png)'}                | ${'edits'}                       | ${formOf({ image: smallPng, mask: pngOf(6, 6) })}
-	`('$error: $endpoints with $change', expectRefusal);
-});
+test.each`
+	error                                                | endpoints                        | change
+	${'400 invalid_json'}                                | ${'responses'}                   | ${'{"model": "aurora'}
+	${'400 missing_field model'}                         | ${'responses generations edits'} | ${{ model: undefined }}
+	${'400 missing_field input'}                         | ${'responses'}                   | ${{ input: undefined }}
+	${'400 missing_field prompt'}                        | ${'generations'}                 | ${{ prompt: undefined }}
+	${'400 missing_field images'}                        | ${'edits'}                       | ${{ images: [] }}
+	${'400 missing_field image'}                         | ${'edits'}                       | ${formOf({})}
+	${'400 invalid_type model'}                          | ${'responses'}                   | ${{ model: 7 }}
+	${'400 invalid_type input'}                          | ${'responses'}                   | ${{ input: 7 }}
+	${'400 invalid_type store'}                          | ${'responses'}                   | ${{ store: 'no' }}
+	${'400 invalid_type stream'}                         | ${'responses'}                   | ${{ stream: 'yes' }}
+	${'400 invalid_type tools'}                          | ${'responses'}                   | ${{ tools: {} }}
+	${'400 invalid_type size'}                           | ${'generations'}                 | ${{ size: 512 }}
+	${'400 invalid_value size'}                          | ${'generations'}                 | ${{ size: '64 x 48' }}
+	${'400 invalid_type n'}                              | ${'generations'}                 | ${{ n: '2' }}
+	${'400 endpoint_mismatch messages'}                  | ${'responses'}                   | ${{ input: undefined, messages: [{ role: 'user', content: 'Hi' }] }}
+	${'400 unsupported_content_type'}                    | ${'responses'}                   | ${formOf({})}
+	${'400 stream_not_supported stream'}                 | ${'generations edits'}           | ${{ stream: true }}
+	${'400 stream_not_supported stream'}                 | ${'edits'}                       | ${formOf({ stream: 'true', image: smallPng })}
+	${'400 empty_body'}                                  | ${'generations edits'}           | ${''}
+	${'400 model_not_suitable model'}                    | ${'generations'}                 | ${{ model: 'aurora-text-1' }}
+	${'404 model_not_found model'}                       | ${'responses'}                   | ${{ model: 'Aurora-Text-1', stream: true }}
+	${'404 model_not_found model'}                       | ${'generations'}                 | ${{ model: 'aurora_image_1' }}
+	${'400 invalid_type temperature'}                    | ${'responses'}                   | ${{ temperature: '1' }}
+	${'400 invalid_type max_output_tokens'}              | ${'responses'}                   | ${{ max_output_tokens: 1.5 }}
+	${'400 missing_field text.format.schema'}            | ${'responses'}                   | ${{ text: { format: { type: 'json_schema', name: 'a' } } }}
+	${'400 missing_field tools[0].name'}                 | ${'responses'}                   | ${{ tools: [{ type: 'function' }] }}
+	${'400 invalid_value tool_choice.name'}              | ${'responses'}                   | ${{ tool_choice: { type: 'function', name: 'none' } }}
+	${'400 invalid_value input[0].role'}                 | ${'responses'}                   | ${{ input: [{ role: 'tool', content: 'x' }] }}
+	${'400 invalid_value input[0].type'}                 | ${'responses'}                   | ${{ input: [{ type: 'mystery' }] }}
+	${'400 invalid_value input[0].content[0].type'}      | ${'responses'}                   | ${message({ type: 'text', text: 'x' })}
+	${'400 invalid_image input[0].content[0].image_url'} | ${'responses'}                   | ${message({ type: 'input_image', image_url: dataUrl(Buffer.from('text')) })}
+	${'400 missing_field input[0].content[0].filename'}  | ${'responses'}                   | ${message({ type: 'input_file', file_data: 'eA==' })}
+	${'400 unknown_call input'}                          | ${'responses'}                   | ${{ input: [{ type: 'function_call_output', call_id: 'never', output: 'x' }] }}
+	${'400 invalid_image image (image.png)'}             | ${'edits'}                       | ${formOf({ image: pngOf(64, 64).subarray(0, 90) })}
+	${'400 invalid_image images[0].image_url'}           | ${'edits'}                       | ${jsonEdit(dataUrl(Buffer.from('text')))}
+	${'400 invalid_value images[0].image_url'}           | ${'edits'}                       | ${jsonEdit('file:///etc/hosts')}
+	${'400 invalid_mask mask (mask.png)'}                | ${'edits'}                       | ${formOf({ image: smallPng, mask: pngOf(6, 6) })}
+`('A body is refused: $error: $endpoints with $change', expectRefusal);
 
-describe('Errors: a key, a model or a size is refused', () => {
-	test.each`
-		error                                      | endpoints                  | key             | change                                 | options
-		${'400 image_too_large image (image.png)'} | ${'edits'}                 | ${'active'}     | ${formOf({ image: smallPng })}         | ${{ pixelLimit: 47 }}
-		${'403 capability_not_allowed'}            | ${'generations edits'}     | ${'textOnly'}   | ${{ model: 'aurora-text-1' }}          | ${{}}
-		${'403 capability_not_allowed'}            | ${'edits'}                 | ${'active'}     | ${{}}                                  | ${{ groups: { default: { edits: false } } }}
-		${'403 capability_not_allowed'}            | ${'responses'}             | ${'imagesOnly'} | ${{ model: 'aurora-image-1' }}         | ${{}}
-		${'403 capability_not_allowed'}            | ${'responses'}             | ${'plain'}      | ${{ stream: true }}                    | ${{}}
-		${'403 capability_not_allowed'}            | ${'responses'}             | ${'plain'}      | ${{ tools: [{ type: 'web_search' }] }} | ${{}}
-		${'403 insufficient_balance'}              | ${'responses generations'} | ${'exhausted'}  | ${{}}                                  | ${{}}
-		${'403 ip_not_allowed'}                    | ${'models'}                | ${'fenced'}     | ${{}}                                  | ${{}}
-		${'404 model_not_found model'}             | ${'responses'}             | ${'textOnly'}   | ${{ model: 'aurora-omni-1' }}          | ${{}}
-		${'404 async_images_disabled'}             | ${'generations edits'}     | ${'active'}     | ${{}}                                  | ${{ asyncImages: false }}
-		${'404 IMAGE_TASK_NOT_FOUND'}              | ${'task'}                  | ${'active'}     | ${{}}                                  | ${{}}
-		${'413 request_too_large'}                 | ${'edits'}                 | ${'active'}     | ${formOf({ image: smallPng })}         | ${{ fileLimit: 60 }}
-	`('$error: $endpoints by $key with $change and $options', expectRefusal);
-});
+test.each`
+	error                                      | endpoints                  | key             | change                                 | options
+	${'400 image_too_large image (image.png)'} | ${'edits'}                 | ${'active'}     | ${formOf({ image: smallPng })}         | ${{ pixelLimit: 47 }}
+	${'403 capability_not_allowed'}            | ${'generations edits'}     | ${'textOnly'}   | ${{ model: 'aurora-text-1' }}          | ${{}}
+	${'403 capability_not_allowed'}            | ${'edits'}                 | ${'active'}     | ${{}}                                  | ${{ groups: { default: { edits: false } } }}
+	${'403 capability_not_allowed'}            | ${'responses'}             | ${'imagesOnly'} | ${{ model: 'aurora-image-1' }}         | ${{}}
+	${'403 capability_not_allowed'}            | ${'responses'}             | ${'plain'}      | ${{ stream: true }}                    | ${{}}
+	${'403 capability_not_allowed'}            | ${'responses'}             | ${'plain'}      | ${{ tools: [{ type: 'web_search' }] }} | ${{}}
+	${'403 insufficient_balance'}              | ${'responses generations'} | ${'exhausted'}  | ${{}}                                  | ${{}}
+	${'403 ip_not_allowed'}                    | ${'models'}                | ${'fenced'}     | ${{}}                                  | ${{}}
+	${'404 model_not_found model'}             | ${'responses'}             | ${'textOnly'}   | ${{ model: 'aurora-omni-1' }}          | ${{}}
+	${'404 async_images_disabled'}             | ${'generations edits'}     | ${'active'}     | ${{}}                                  | ${{ asyncImages: false }}
+	${'404 IMAGE_TASK_NOT_FOUND'}              | ${'task'}                  | ${'active'}     | ${{}}                                  | ${{}}
+	${'413 request_too_large'}                 | ${'edits'}                 | ${'active'}     | ${formOf({ image: smallPng })}         | ${{ fileLimit: 60 }}
+`('Refused: $error: $endpoints by $key with $change and $options', expectRefusal);
 
 const FORMS = `Bearer  KEY|Bearer\tKEY|BearerKEY|KEY|bearer KEY|Basic KEY|Bearer KEY more|Bearer|Bearer "KEY"|Bearer 'KEY'`;
 

@@ -54,14 +54,12 @@ describe('A built-in tool of Response → Create', () => {
 	});
 });
 
-describe('The chat model', () => {
-	const harness = useChat();
+const harness = useChat();
 
-	test.each(ROWS)('sends beside the agent’s tools %s', async (_name, builtInTools, sent) => {
-		const { model } = await harness.supply({ builtInTools });
-		const note = tool(async () => '', { name: 'note', schema: z.object({}) });
-		await harness.drive(model.bindTools([note]).invoke('Hi [[no-tools]]'));
-		const agents = expect.objectContaining({ name: 'note' }) as object;
-		expect(harness.bodies()[0]?.tools).toEqual([agents, sent]);
-	});
+test.each(ROWS)('The chat model sends beside tools %s', async (_name, builtInTools, sent) => {
+	const { model } = await harness.supply({ builtInTools });
+	const note = tool(async () => '', { name: 'note', schema: z.object({}) });
+	await harness.drive(model.bindTools([note]).invoke('Hi [[no-tools]]'));
+	const agents = expect.objectContaining({ name: 'note' }) as object;
+	expect(harness.bodies()[0]?.tools).toEqual([agents, sent]);
 });

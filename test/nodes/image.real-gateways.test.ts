@@ -18,17 +18,14 @@ const tried = async (given: IDataObject = {}) =>
 		{ name: 'Draw', parameters: generateImage(given), retryOnFail: true, maxTries: 3 },
 	]);
 
-describe('Under Retry On Fail', () => {
-	// What each end of a task comes to is in test/faults/task-ends.ts.
-	test.each<[TaskEndName, RegExp, RegExp]>([
-		['not stored', /^The image task failed/, /may have been made and charged, .*before you submit/],
-		['too slow', /^The image task failed/, /may have been made and charged, .*before you submit/],
-		[
-			'lost',
-			/^The gateway has lost the image task/,
-			/no longer knows it\. The task may be charged/,
-		],
-	])('a task that may be charged is submitted once: %s', async (taskEnd, says, advice) => {
+// What each end of a task comes to is in test/faults/task-ends.ts.
+test.each<[TaskEndName, RegExp, RegExp]>([
+	['not stored', /^The image task failed/, /may have been made and charged, .*before you submit/],
+	['too slow', /^The image task failed/, /may have been made and charged, .*before you submit/],
+	['lost', /^The gateway has lost the image task/, /no longer knows it\. The task may be charged/],
+])(
+	'Retry On Fail: a task that may be charged is not sent again: %s',
+	async (taskEnd, says, advice) => {
 		set({ taskEnd });
 		const { error } = await tried({ options: { maxWait: 3600, pollInterval: 600 } });
 
@@ -36,8 +33,8 @@ describe('Under Retry On Fail', () => {
 		expect(error?.message).toMatch(says);
 		expect(error?.description).toMatch(advice);
 		expect(error?.description).toContain(`Task ID: ${harness.gateway.tasks[0]?.id}.`);
-	});
-});
+	},
+);
 
 describe('The reason of a task without an image', () => {
 	test('is told by each operation: Task → Get hands the task on', async () => {

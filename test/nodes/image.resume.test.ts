@@ -149,30 +149,28 @@ describe('Retry On Fail', () => {
 	});
 });
 
-describe('Retry On Fail beside Continue', () => {
-	test.each([
-		['continueRegularOutput', 0, 1, 1],
-		['continueRegularOutput', 0, Infinity, 3],
-		['continueErrorOutput', 0, Infinity, 3],
-		// n8n looks at the first item only.
-		['continueRegularOutput', 1, Infinity, 1],
-	] as const)(
-		'%s: item %i, which fails %d times, is looked at in vain %i times and submitted once',
-		async (onError, failing, times, looks) => {
-			refuse(times, 'task', `Picture ${failing}`);
-			const ended = await run([tried(images(), { onError })], { items: numbered(3) });
-			expect(submits()).toBe(3);
-			expect(harness.gateway.count({ route: 'task', status: 400 })).toBe(looks);
-			const all = [...ended.items('Draw', 0), ...ended.items('Draw', 1)].map(({ json }) => json);
-			const details = all.flatMap(({ error_details: one }) => one ?? []) as IDataObject[];
-			const failed = times === 1 ? [] : [taskOf(`Picture ${failing}`)];
-			expect(details.map(({ task_id }) => task_id)).toEqual(failed);
-			const done = all.filter(({ status }) => status === 'completed');
-			expect([all.length, done.length]).toEqual([3, 3 - failed.length]);
-			if (failing > 0 || times === 1) expect(kept(ended)).toEqual({});
-		},
-	);
-});
+test.each([
+	['continueRegularOutput', 0, 1, 1],
+	['continueRegularOutput', 0, Infinity, 3],
+	['continueErrorOutput', 0, Infinity, 3],
+	// n8n looks at the first item only.
+	['continueRegularOutput', 1, Infinity, 1],
+] as const)(
+	'Retry On Fail beside %s: item %i, which fails %d times, is polled in vain %i times, and sent once',
+	async (onError, failing, times, looks) => {
+		refuse(times, 'task', `Picture ${failing}`);
+		const ended = await run([tried(images(), { onError })], { items: numbered(3) });
+		expect(submits()).toBe(3);
+		expect(harness.gateway.count({ route: 'task', status: 400 })).toBe(looks);
+		const all = [...ended.items('Draw', 0), ...ended.items('Draw', 1)].map(({ json }) => json);
+		const details = all.flatMap(({ error_details: one }) => one ?? []) as IDataObject[];
+		const failed = times === 1 ? [] : [taskOf(`Picture ${failing}`)];
+		expect(details.map(({ task_id }) => task_id)).toEqual(failed);
+		const done = all.filter(({ status }) => status === 'completed');
+		expect([all.length, done.length]).toEqual([3, 3 - failed.length]);
+		if (failing > 0 || times === 1) expect(kept(ended)).toEqual({});
+	},
+);
 
 test('Continue (using error output): images and failures leave linked to their input, and a failed download is fetched there', async () => {
 	harness.gateway.settings.storageIntercept = ({ record, attempt }) => {

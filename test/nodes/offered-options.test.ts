@@ -68,24 +68,22 @@ test.each([true, false])('Response → Create offers Idle Timeout with Stream (%
 	expect(advanced?.includes('Idle Timeout')).toBe(stream);
 });
 
-describe('n8n hands on', () => {
-	const SHOWN = { n: 2, maxWait: 100, timeout: 5, concurrency: 2, maxRetries: 1, size: 'auto' };
-	const HIDDEN = { fileName: 'boat', maxFileSize: 7, binaryPropertyName: 'pic', pollInterval: 9 };
-	const unhidden = { ...SHOWN, extraBody: '{}' };
-	const SET = { ...unhidden, ...HIDDEN, downloadImages: true, onTimeout: 'returnTask' };
-	/** The options that are left of a node's parameters when it runs. */
-	function kept(given: IDataObject) {
-		const prepared = prepareNode({ node: image, parameters: given as INodeParameters });
-		const { options, advanced } = prepared.node.parameters;
-		return { ...(options as object), ...(advanced as object) };
-	}
+const SHOWN = { n: 2, maxWait: 100, timeout: 5, concurrency: 2, maxRetries: 1, size: 'auto' };
+const HIDDEN = { fileName: 'boat', maxFileSize: 7, binaryPropertyName: 'pic', pollInterval: 9 };
+const unhidden = { ...SHOWN, extraBody: '{}' };
+const SET = { ...unhidden, ...HIDDEN, downloadImages: true, onTimeout: 'returnTask' };
+/** The options that are left of a node's parameters when it runs. */
+function kept(given: IDataObject) {
+	const prepared = prepareNode({ node: image, parameters: given as INodeParameters });
+	const { options, advanced } = prepared.node.parameters;
+	return { ...(options as object), ...(advanced as object) };
+}
 
-	test.each<[string, object, object]>([
-		['each option that is offered', {}, SET],
-		['each, with an expression in Wait for Completion', { waitForCompletion: '={{ false }}' }, SET],
-		['none that is not offered', { waitForCompletion: false }, unhidden],
-	])('%s', (_name, more, expected) => {
-		expect(kept(generateImage({ ...more, options: SET }))).toEqual(expected);
-		expect(kept(editImage({ ...more, options: SET }))).toEqual(expected);
-	});
+test.each<[string, object, object]>([
+	['each option that is offered', {}, SET],
+	['each, with an expression in Wait for Completion', { waitForCompletion: '={{ false }}' }, SET],
+	['none that is not offered', { waitForCompletion: false }, unhidden],
+])('n8n hands on: %s', (_name, more, expected) => {
+	expect(kept(generateImage({ ...more, options: SET }))).toEqual(expected);
+	expect(kept(editImage({ ...more, options: SET }))).toEqual(expected);
 });

@@ -108,76 +108,73 @@ describe('Response → Create is not sent:', () => {
 	});
 });
 
-describe('An image or a look at a task is not sent:', () => {
-	const ADDRESS = 'https://pictures.example.com/a.png';
-	const files = (names: string) => editImage(sourceFiles(names));
-	const FILE = 'Image 1: Input Binary Field';
-	const mask = (maskBinaryPropertyName: string, given = sourceFiles('data')) =>
-		editImage({ ...given, options: { maskBinaryPropertyName } });
-	const maskAt = (maskUrl: string, given = {}) => editImage({ ...given, options: { maskUrl } });
-	const rows = (...image: IDataObject[]) => ({ images: { image } });
-	const byFile = { source: 'binary', binaryPropertyName: 'data' };
-	const byUrl = { source: 'url', url: ADDRESS };
-	const option = (options: IDataObject) => generateImage({ options });
-	const OTHER_SOURCE = 'does not have the same source as Images';
+const ADDRESS = 'https://pictures.example.com/a.png';
+const files = (names: string) => editImage(sourceFiles(names));
+const FILE = 'Image 1: Input Binary Field';
+const mask = (maskBinaryPropertyName: string, given = sourceFiles('data')) =>
+	editImage({ ...given, options: { maskBinaryPropertyName } });
+const maskAt = (maskUrl: string, given = {}) => editImage({ ...given, options: { maskUrl } });
+const rows = (...image: IDataObject[]) => ({ images: { image } });
+const byFile = { source: 'binary', binaryPropertyName: 'data' };
+const byUrl = { source: 'url', url: ADDRESS };
+const option = (options: IDataObject) => generateImage({ options });
+const OTHER_SOURCE = 'does not have the same source as Images';
 
-	test.each(
-		rowsOf({
-			'Enter the name of a binary field, such as data.': [
-				['Put Output File in Field is empty', option({ binaryPropertyName: ' ' })],
+test.each(
+	rowsOf({
+		'Enter the name of a binary field, such as data.': [
+			['Put Output File in Field is empty', option({ binaryPropertyName: ' ' })],
+		],
+		'Enter a number of megabytes above 0.': [
+			['Max File Size is 0', option({ maxFileSize: 0 })],
+			['Max File Size is 0', getTask('t', { options: { maxFileSize: '={{ 0 }}' } })],
+		],
+		'Enter the URL of an image.': [['Image 1: URL is empty', editImage(sourceUrls(' '))]],
+		'Add an image to edit.': [
+			['Images holds no image', editImage(rows())],
+			['Images holds no image', editImage({ images: {} })],
+		],
+		'An edit takes either files or URLs. Select the same source for all images. An HTTP Request node turns a URL into a binary file.':
+			[
+				['Images mix binary files and URLs', editImage(rows(byFile, byUrl))],
+				['Images mix binary files and URLs', editImage(rows(byUrl, byFile))],
 			],
-			'Enter a number of megabytes above 0.': [
-				['Max File Size is 0', option({ maxFileSize: 0 })],
-				['Max File Size is 0', getTask('t', { options: { maxFileSize: '={{ 0 }}' } })],
-			],
-			'Enter the URL of an image.': [['Image 1: URL is empty', editImage(sourceUrls(' '))]],
-			'Add an image to edit.': [
-				['Images holds no image', editImage(rows())],
-				['Images holds no image', editImage({ images: {} })],
-			],
-			'An edit takes either files or URLs. Select the same source for all images. An HTTP Request node turns a URL into a binary file.':
-				[
-					['Images mix binary files and URLs', editImage(rows(byFile, byUrl))],
-					['Images mix binary files and URLs', editImage(rows(byUrl, byFile))],
-				],
-			'The images are binary files. Use Mask Binary Field, or remove the option.': [
-				[`Mask URL ${OTHER_SOURCE}`, maskAt(ADDRESS, rows(byFile))],
-			],
-			'The images are URLs. Use Mask URL, or remove the option.': [
-				[`Mask Binary Field ${OTHER_SOURCE}`, mask('data', rows(byUrl))],
-			],
-			[LIST]: [
-				['Image 1: Source is a list, not a text', editImage(rows({ source: '={{ [1] }}' }))],
-			],
-			'Use URLs that begin with https:// or data:image/.': [
-				['Image 2: URL has no image URL at position 1', editImage(sourceUrls(ADDRESS, 'boat.png'))],
-				['Mask URL has no image URL at position 1', maskAt('hole')],
-			],
-			'Enter the name of the input’s binary field, such as data; several are separated by commas.':
-				[[`${FILE} names no binary field`, files(' , ')]],
-			'The item has "data", "page", "scan", "nothing". Enter one of these names. An expression may also give the binary data of another node’s item.':
-				[[`${FILE} "x" is not a binary field of the item`, files('x')]],
-			'Write the name of the field, such as data, or the file of another node’s item: {{ $("Name").item.binary.data }}.':
-				[[`${FILE} is an object, neither a name nor binary data`, files('={{ { a: 1 } }}')]],
-			'The file has no bytes. Check the node that made it.': [
-				[`${FILE} "nothing" is empty`, files('nothing')],
-			],
-			'Its content must be a PNG, JPEG, WebP or GIF, whatever its name says.': [
-				[`${FILE} "page" is not an image`, files('page')],
-				[`${FILE} "scan" is a file of type image/tiff`, files('scan')],
-			],
-			'A mask is a PNG with an alpha channel, whose transparent parts are edited.': [
-				['Mask Binary Field "page" is not a PNG', mask('page')],
-				['Mask Binary Field "data" is a PNG without transparency', mask('data')],
-			],
-			'An edit takes one mask.': [
-				['Mask Binary Field names several', mask('data, page')],
-				['Mask URL names several', maskAt(`${ADDRESS}, ${ADDRESS}`)],
-			],
-		}),
-	)('%s', async (message, advice, given) => {
-		await expectRefusal(message, advice, harness.imageError(given, { items }));
-	});
+		'The images are binary files. Use Mask Binary Field, or remove the option.': [
+			[`Mask URL ${OTHER_SOURCE}`, maskAt(ADDRESS, rows(byFile))],
+		],
+		'The images are URLs. Use Mask URL, or remove the option.': [
+			[`Mask Binary Field ${OTHER_SOURCE}`, mask('data', rows(byUrl))],
+		],
+		[LIST]: [['Image 1: Source is a list, not a text', editImage(rows({ source: '={{ [1] }}' }))]],
+		'Use URLs that begin with https:// or data:image/.': [
+			['Image 2: URL has no image URL at position 1', editImage(sourceUrls(ADDRESS, 'boat.png'))],
+			['Mask URL has no image URL at position 1', maskAt('hole')],
+		],
+		'Enter the name of the input’s binary field, such as data; several are separated by commas.': [
+			[`${FILE} names no binary field`, files(' , ')],
+		],
+		'The item has "data", "page", "scan", "nothing". Enter one of these names. An expression may also give the binary data of another node’s item.':
+			[[`${FILE} "x" is not a binary field of the item`, files('x')]],
+		'Write the name of the field, such as data, or the file of another node’s item: {{ $("Name").item.binary.data }}.':
+			[[`${FILE} is an object, neither a name nor binary data`, files('={{ { a: 1 } }}')]],
+		'The file has no bytes. Check the node that made it.': [
+			[`${FILE} "nothing" is empty`, files('nothing')],
+		],
+		'Its content must be a PNG, JPEG, WebP or GIF, whatever its name says.': [
+			[`${FILE} "page" is not an image`, files('page')],
+			[`${FILE} "scan" is a file of type image/tiff`, files('scan')],
+		],
+		'A mask is a PNG with an alpha channel, whose transparent parts are edited.': [
+			['Mask Binary Field "page" is not a PNG', mask('page')],
+			['Mask Binary Field "data" is a PNG without transparency', mask('data')],
+		],
+		'An edit takes one mask.': [
+			['Mask Binary Field names several', mask('data, page')],
+			['Mask URL names several', maskAt(`${ADDRESS}, ${ADDRESS}`)],
+		],
+	}),
+)('An image or a look at a task is not sent: %s', async (message, advice, given) => {
+	await expectRefusal(message, advice, harness.imageError(given, { items }));
 });
 
 test('Under Continue each item of Image → Generate names its own bad option, and none is sent', async () => {

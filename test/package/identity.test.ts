@@ -55,25 +55,19 @@ test('package.json names one repository in each field', () => {
 	});
 });
 
-describe('tracked files', () => {
-	const ours = homepage.replace('https://github.com/', '');
-	const onNpm = /\bnpmjs\.com\/package\/((?:@[\w-]+\/)?[\w.-]*[\w-])/g;
+const ours = homepage.replace('https://github.com/', '');
+const onNpm = /\bnpmjs\.com\/package\/((?:@[\w-]+\/)?[\w.-]*[\w-])/g;
 
-	it.each<[string, RegExp, (found: string) => boolean]>([
-		[
-			'repository',
-			REPOSITORY,
-			(found) => [ours, 'n8n-io/n8n'].includes(found.replace(/\.git$/, '')),
-		],
-		[
-			'mail address, apart from made-up ones,',
-			MAIL,
-			(found) => found === email || MADE_UP.test(found),
-		],
-		['package on npm', onNpm, (found) => found === manifest.name],
-	])('name no %s but ours', (_, pattern, isAllowed) => {
-		expect(others(pattern, isAllowed)).toEqual([]);
-	});
+it.each<[string, RegExp, (found: string) => boolean]>([
+	['repository', REPOSITORY, (found) => [ours, 'n8n-io/n8n'].includes(found.replace(/\.git$/, ''))],
+	[
+		'mail address, apart from made-up ones,',
+		MAIL,
+		(found) => found === email || MADE_UP.test(found),
+	],
+	['package on npm', onNpm, (found) => found === manifest.name],
+])('tracked files name no %s but ours', (_, pattern, isAllowed) => {
+	expect(others(pattern, isAllowed)).toEqual([]);
 });
 
 describe('what has to name them', () => {

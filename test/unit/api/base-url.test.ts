@@ -48,45 +48,43 @@ test('the longest base URL has 2048 characters', () => {
 	expectError(error, 'ValidationError', 'Base URL is longer than 2048 characters');
 });
 
-describe('the base URL is strict in what could send the key to the wrong place', () => {
-	const EXAMPLE = 'Enter the address as the gateway shows it, such as https://api.example.com/v1';
-	const KEY_FIELD = 'the key belongs in the API Key field.';
-	const BEFORE_AT = `Remove the part before the @; ${KEY_FIELD}`;
-	const FROM_MARK = `Remove everything from the ? or # on; ${KEY_FIELD}`;
-	const HTTPS =
-		'Use https. Plain http is allowed for a gateway on this machine (localhost). For one in a private network, turn on Allow HTTP in a Private Network in the credential.';
-	const NO_HOST = 'has no host';
-	const INVALID = 'is not a valid address';
-	const USER = 'contains a user name';
-	const QUERY = 'contains a query or a fragment (? or #)';
-	const SPACE = 'contains a space, a backslash or a line break';
-	const PLAIN = 'uses http, which would send the key unencrypted';
+const EXAMPLE = 'Enter the address as the gateway shows it, such as https://api.example.com/v1';
+const KEY_FIELD = 'the key belongs in the API Key field.';
+const BEFORE_AT = `Remove the part before the @; ${KEY_FIELD}`;
+const FROM_MARK = `Remove everything from the ? or # on; ${KEY_FIELD}`;
+const HTTPS =
+	'Use https. Plain http is allowed for a gateway on this machine (localhost). For one in a private network, turn on Allow HTTP in a Private Network in the credential.';
+const NO_HOST = 'has no host';
+const INVALID = 'is not a valid address';
+const USER = 'contains a user name';
+const QUERY = 'contains a query or a fragment (? or #)';
+const SPACE = 'contains a space, a backslash or a line break';
+const PLAIN = 'uses http, which would send the key unencrypted';
 
-	test.each<[problem: string, typed: Typed, advice?: string]>([
-		['is empty', ['', ' \n\t ']],
-		[SPACE, ['https://a.exam ple/v1', 'https://a.exa\tmple', 'https://a.ex/\u00a0v1']],
-		[SPACE, ['https://a.example\n/v1', `${HOST}\n${HOST}`, 'https://a.ex/\u0000v1']],
-		[SPACE, 'https:\\\\a.example\\v1 https://a.ex\\@b.ex'],
-		[QUERY, `${V1}?key=abc ${V1}? ${V1}#top ${HOST}/#/keys`, FROM_MARK],
-		[USER, 'https://me@a.ex https://me:pw@a.ex https://@a.ex https://:@a.ex me@a.ex', BEFORE_AT],
-		[USER, `@a.ex mailto:me@a.ex ${HOST}@b.ex http://localhost@b.ex`, BEFORE_AT],
-		[PLAIN, 'http://a.ex/v1 HTTP://A.EX http://192.168.1.10:80/v1 http://evillocalhost', HTTPS],
-		[PLAIN, 'http://0.0.0.0:80 http://gateway:80/v1 http://[fd00::7]/v1 http://127.0.0.1x', HTTPS],
-		[PLAIN, 'http://localhost.b.ex http://127.0.0.1.b.ex http://b.ex/localhost', HTTPS],
-		['uses ftp, which is not a web address', 'ftp://a.example/v1'],
-		['uses file, which is not a web address', 'file:///etc/passwd'],
-		[NO_HOST, 'https:// https:///v1 https://:8443/v1 javascript:1 gateway /v1 https:/a.example/v1'],
-		[NO_HOST, '//a.example/v1 api.example.com:1:2 a.example:x.y sk-live-abcdef mylocalhost [::1]x'],
-		[INVALID, 'http://127.1 https://0x7f000001 https://2130706433 https://10.300 https://[::1'],
-		[INVALID, 'https://a.ex:99999 https://a.ex%2fb.ex https://a.ex／v1 http://x127.0.0.1'],
-	])('what %s is refused: %j', (...row) => {
-		const [problem, typed, advice = EXAMPLE] = row;
-		for (const text of each(typed)) {
-			const error = refusalOf(() => normalizeBaseUrl(text));
-			expectError(error, 'ValidationError', `Base URL ${problem}`, { advice, retryable: false });
-			expect([text, error]).toMatchObject([text, { field: 'Base URL' }]);
-		}
-	});
+test.each<[problem: string, typed: Typed, advice?: string]>([
+	['is empty', ['', ' \n\t ']],
+	[SPACE, ['https://a.exam ple/v1', 'https://a.exa\tmple', 'https://a.ex/\u00a0v1']],
+	[SPACE, ['https://a.example\n/v1', `${HOST}\n${HOST}`, 'https://a.ex/\u0000v1']],
+	[SPACE, 'https:\\\\a.example\\v1 https://a.ex\\@b.ex'],
+	[QUERY, `${V1}?key=abc ${V1}? ${V1}#top ${HOST}/#/keys`, FROM_MARK],
+	[USER, 'https://me@a.ex https://me:pw@a.ex https://@a.ex https://:@a.ex me@a.ex', BEFORE_AT],
+	[USER, `@a.ex mailto:me@a.ex ${HOST}@b.ex http://localhost@b.ex`, BEFORE_AT],
+	[PLAIN, 'http://a.ex/v1 HTTP://A.EX http://192.168.1.10:80/v1 http://evillocalhost', HTTPS],
+	[PLAIN, 'http://0.0.0.0:80 http://gateway:80/v1 http://[fd00::7]/v1 http://127.0.0.1x', HTTPS],
+	[PLAIN, 'http://localhost.b.ex http://127.0.0.1.b.ex http://b.ex/localhost', HTTPS],
+	['uses ftp, which is not a web address', 'ftp://a.example/v1'],
+	['uses file, which is not a web address', 'file:///etc/passwd'],
+	[NO_HOST, 'https:// https:///v1 https://:8443/v1 javascript:1 gateway /v1 https:/a.example/v1'],
+	[NO_HOST, '//a.example/v1 api.example.com:1:2 a.example:x.y sk-live-abcdef mylocalhost [::1]x'],
+	[INVALID, 'http://127.1 https://0x7f000001 https://2130706433 https://10.300 https://[::1'],
+	[INVALID, 'https://a.ex:99999 https://a.ex%2fb.ex https://a.ex／v1 http://x127.0.0.1'],
+])('what could send the key to the wrong place is refused: %s: %j', (...row) => {
+	const [problem, typed, advice = EXAMPLE] = row;
+	for (const text of each(typed)) {
+		const error = refusalOf(() => normalizeBaseUrl(text));
+		expectError(error, 'ValidationError', `Base URL ${problem}`, { advice, retryable: false });
+		expect([text, error]).toMatchObject([text, { field: 'Base URL' }]);
+	}
 });
 
 const allowed = (text: string) => normalizeBaseUrl(text, { allowPrivateHttp: true });

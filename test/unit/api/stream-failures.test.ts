@@ -16,26 +16,27 @@ async function failureOf(chunks: Chunks, options?: StreamOptions) {
 	return { ...arranged, error, tookMs: arranged.time.now() - START };
 }
 
-describe('A stream that the gateway ends by an error', () => {
-	const failed = (fields: object) => event('response.failed', fields);
-	const BROKE = { message: 'Broke', code: 'C' };
+const failed = (fields: object) => event('response.failed', fields);
+const BROKE = { message: 'Broke', code: 'C' };
 
-	const [T, C] = [{ type: 'T' }, { code: 'C' }];
-	const NONE = 'the gateway gave no reason';
+const [T, C] = [{ type: 'T' }, { code: 'C' }];
+const NONE = 'the gateway gave no reason';
 
-	test.each<[string, string, { code?: string; type?: string }, string?]>([
-		['response.failed', failed({ response: { id: 'r1', error: BROKE } }), C],
-		['response.failed without a response', failed({ error: BROKE }), C],
-		['a flat error', event('error', { ...BROKE, param: null }), { ...C, type: undefined }],
-		['an error object', event('error', { error: { ...BROKE, ...T } }), { ...T, ...C }],
-		['an error that is a text', event('error', { error: 'Broke' }), {}],
-		['a code alone', event('error', { code: 'Broke' }), { code: 'Broke' }],
-		['an empty message', event('error', { message: '', code: 'Broke' }), { code: 'Broke' }],
-		['a name', 'event: error\ndata: {"code":"C","message":"Broke"}\n\n', C],
-		['a name and another type', 'event: error\ndata: {"type":"T","message":"Broke"}\n\n', T],
-		['response.failed without a reason', failed({ response: { error: null } }), {}, NONE],
-		['an error without a reason', event('error', {}), {}, NONE],
-	])('(%s) tells its reason and keeps the text', async (_, end, facts, reason = 'Broke') => {
+test.each<[string, string, { code?: string; type?: string }, string?]>([
+	['response.failed', failed({ response: { id: 'r1', error: BROKE } }), C],
+	['response.failed without a response', failed({ error: BROKE }), C],
+	['a flat error', event('error', { ...BROKE, param: null }), { ...C, type: undefined }],
+	['an error object', event('error', { error: { ...BROKE, ...T } }), { ...T, ...C }],
+	['an error that is a text', event('error', { error: 'Broke' }), {}],
+	['a code alone', event('error', { code: 'Broke' }), { code: 'Broke' }],
+	['an empty message', event('error', { message: '', code: 'Broke' }), { code: 'Broke' }],
+	['a name', 'event: error\ndata: {"code":"C","message":"Broke"}\n\n', C],
+	['a name and another type', 'event: error\ndata: {"type":"T","message":"Broke"}\n\n', T],
+	['response.failed without a reason', failed({ response: { error: null } }), {}, NONE],
+	['an error without a reason', event('error', {}), {}, NONE],
+])(
+	'A stream that ends by an error (%s) tells why and keeps the text',
+	async (_, end, facts, reason = 'Broke') => {
 		const headers = { 'x-request-id': 'req_1' };
 		const { error, transport } = await failureOf([bytes(delta('Hello') + end)], { headers });
 		const code = facts.code === undefined || facts.code === reason ? '' : ` (${facts.code})`;
@@ -43,8 +44,8 @@ describe('A stream that the gateway ends by an error', () => {
 		const says = `The model’s response failed${code}: ${reason}`;
 		expectError(error, 'StreamError', says, { ...details, ...facts, advice: CHARGED });
 		expect(transport.closed).toBeGreaterThan(0);
-	});
-});
+	},
+);
 
 describe('A reply that is no stream', () => {
 	const document = { id: 'r1', status: 'completed', output: [message('Whole ü')] };

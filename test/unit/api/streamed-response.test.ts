@@ -32,30 +32,28 @@ test('a streamed response is complete at its final event: nothing after it is wa
 	expect(time.now()).toBe(START);
 });
 
-describe('The text of a streamed response', () => {
-	const words = Array.from({ length: 33 }, (_, n) => `${n} `);
-	const refused = [{ type: 'message', content: [{ type: 'refusal', refusal: 'No' }] }];
-	const mixed = [
-		delta('One') + delta(' two', 1),
-		event('response.refusal.delta', { output_index: 2, delta: ' no' }),
-		event('response.function_call_arguments.delta', { output_index: 3, delta: '{}' }),
-		event('response.output_text.delta', { output_index: 0, delta: 7 }) + END,
-	].join('');
-	const deltas = (pieces: string[]) => pieces.map((piece) => delta(piece)).join('');
-	const whole = completed({ output: [message('Whole')] });
-	const textDone = event('response.output_text.done', { text: 'Whole' });
+const words = Array.from({ length: 33 }, (_, n) => `${n} `);
+const refused = [{ type: 'message', content: [{ type: 'refusal', refusal: 'No' }] }];
+const mixed = [
+	delta('One') + delta(' two', 1),
+	event('response.refusal.delta', { output_index: 2, delta: ' no' }),
+	event('response.function_call_arguments.delta', { output_index: 3, delta: '{}' }),
+	event('response.output_text.delta', { output_index: 0, delta: 7 }) + END,
+].join('');
+const deltas = (pieces: string[]) => pieces.map((piece) => delta(piece)).join('');
+const whole = completed({ output: [message('Whole')] });
+const textDone = event('response.output_text.done', { text: 'Whole' });
 
-	test.each([
-		['piece by piece, texts and refusals alike', [mixed], ['One', ' two', ' no']],
-		['piece by piece, up to 32 at once', [deltas(words.slice(1)) + END], words.slice(1)],
-		['as one if more arrive together', [deltas(words), delta('x'), END], [words.join(''), 'x']],
-		['at the end if it came in one piece', [textDone, whole], ['Whole']],
-		['at the end after nothing but an empty piece', [delta(''), whole], ['', 'Whole']],
-		['at the end if only the final event came', [whole], ['Whole']],
-		['at the end, a refusal too', [completed({ output: refused })], ['No']],
-	])('is passed on %s', async (_, chunks, pieces) => {
-		await expect(outcome(chunks.map(bytes))).resolves.toMatchObject({ pieces });
-	});
+test.each([
+	['piece by piece, texts and refusals alike', [mixed], ['One', ' two', ' no']],
+	['piece by piece, up to 32 at once', [deltas(words.slice(1)) + END], words.slice(1)],
+	['as one if more arrive together', [deltas(words), delta('x'), END], [words.join(''), 'x']],
+	['at the end if it came in one piece', [textDone, whole], ['Whole']],
+	['at the end after nothing but an empty piece', [delta(''), whole], ['', 'Whole']],
+	['at the end if only the final event came', [whole], ['Whole']],
+	['at the end, a refusal too', [completed({ output: refused })], ['No']],
+])('The text of a streamed response is passed on %s', async (_, chunks, pieces) => {
+	await expect(outcome(chunks.map(bytes))).resolves.toMatchObject({ pieces });
 });
 
 const thought = { type: 'reasoning', summary: [] };
