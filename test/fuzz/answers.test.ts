@@ -10,11 +10,11 @@ import * as output from '../../nodes/shared/api/responses/response-output';
 import { streamResponse } from '../../nodes/shared/api/responses/response-stream';
 import { parseRetryAfter } from '../../nodes/shared/api/http/retry-after';
 import { findSecret } from '../support/secrets';
-import { shown } from '../unit/api/arrange';
+import { KEY, shown, START } from '../unit/api/arrange';
 import { bytes, inChunks } from '../unit/api/recorded-streams';
 import * as given from './arrange';
 
-const { answeredBy, bodyOf, KEY, NOW, outcomeOf, spoiled, WATCH_MS, wordsOf } = given;
+const { answeredBy, bodyOf, outcomeOf, spoiled, WATCH_MS, wordsOf } = given;
 
 /*
  * Whatever comes in, what comes out is a result or one of the client's own errors, soon, and no
@@ -26,7 +26,7 @@ const headers = fc.record(
 	{
 		'content-type': fc.constantFrom('application/json', 'text/html', 'text/plain', ''),
 		'retry-after': fc.oneof(fc.string(), fc.constantFrom('0', '3', '-1', '1e9', KEY)),
-		date: fc.oneof(fc.string(), fc.constant(new Date(NOW).toUTCString())),
+		date: fc.oneof(fc.string(), fc.constant(new Date(START).toUTCString())),
 		'x-request-id': fc.oneof(fc.string(), fc.constant(`req ${KEY}`)),
 		location: fc.oneof(fc.webPath(), fc.constantFrom(`/v1/images/tasks/t1`, `//evil/${KEY}`, '%')),
 	},
@@ -98,7 +98,7 @@ test('a response is read and simplified, or is an error of the client', async ()
 });
 
 test('an image task is accepted, read and waited for, or is an error of the client', async () => {
-	const awaited = { taskId: 't1', pollIntervalMs: 3000, deadline: NOW + 60_000 };
+	const awaited = { taskId: 't1', pollIntervalMs: 3000, deadline: START + 60_000 };
 	await tryAnswers(TASK, async (client) => {
 		for (const work of [
 			async () => await submitImageTask(client(), 'edits', {}),
@@ -180,7 +180,7 @@ test('Retry-After is a number of seconds, or nothing', () => {
 	const header = fc.oneof(value, fc.array(value, { maxLength: 3 }), fc.constant(undefined));
 	fc.assert(
 		fc.property(header, header, (retryAfter, date) => {
-			const seconds = parseRetryAfter({ 'retry-after': retryAfter, date }, NOW);
+			const seconds = parseRetryAfter({ 'retry-after': retryAfter, date }, START);
 			expect(seconds === undefined || (Number.isFinite(seconds) && seconds >= 0)).toBe(true);
 		}),
 		{ numRuns: 2000 },

@@ -1,47 +1,23 @@
 import { once } from 'node:events';
 import fc from '../support/fast-check';
-import { keyRedactor } from '../../nodes/shared/api/credential/api-key';
 import { ModelAccessError } from '../../nodes/shared/api/errors/errors';
-import type { Client } from '../../nodes/shared/api/http/request';
-import type { GatewayReply } from '../../nodes/shared/api/http/transport';
-
-/** A key with every kind of character that is written differently in a URL or in base64. */
-export const KEY = 'sk-fuzz-7f+Qz/40%Rt_2mZ~91Lk';
-
-export const NOW = Date.UTC(2026, 0, 1);
+import { arrange, KEY, reply, START, type Chunks } from '../unit/api/arrange';
 
 /** A client whose every request is answered by this, at once; no wait takes time. */
-export function answeredBy(reply: Partial<GatewayReply> & { chunks?: Uint8Array[] }): Client {
-	const { status = 200, headers = {}, body = '' } = reply;
-	const whole: GatewayReply = { status, headers, body };
-	let now = NOW;
-	async function* chunks() {
-		yield* reply.chunks ?? [Buffer.from(body)];
-	}
-	return {
-		transport: {
-			send: async () => whole,
-			open: async () => {
-				return { status, headers, chunks: chunks(), whole: async () => whole, close: () => {} };
-			},
-		},
-		time: {
-			now: () => now,
-			random: () => 0.5,
-			sleep: async (ms, signal) => {
-				// The watch over a stream sleeps until the stream ends.
-				if (signal && ms >= WATCH_MS) {
-					await once(signal, 'abort');
-					throw signal.reason;
-				}
-				now += ms;
-			},
-		},
-		maxRetries: 2,
-		timeoutMs: WATCH_MS * 2,
-		deadline: NOW + 3_600_000,
-		redact: keyRedactor(KEY),
+export function answeredBy(given: Partial<ReturnType<typeof reply>> & { chunks?: Chunks }) {
+	let now = START;
+	const sleep = async (ms: number, signal?: AbortSignal) => {
+		if (!signal || ms < WATCH_MS) {
+			now += ms;
+			return;
+		}
+		// The watch over a stream sleeps until the stream ends.
+		await once(signal, 'abort');
+		throw signal.reason;
 	};
+	const time = { now: () => now, random: () => 0.5, sleep };
+	return arrange({ ...reply(200), ...given }, { time, maxRetries: 2, timeoutMs: 2 * WATCH_MS })
+		.client;
 }
 
 /** Milliseconds that a stream may be silent here. */

@@ -7,7 +7,8 @@ import { simplifyResponse } from '../../nodes/shared/api/responses/response-outp
 import { streamResponse } from '../../nodes/shared/api/responses/response-stream';
 import { parseRetryAfter } from '../../nodes/shared/api/http/retry-after';
 import { bytes, completed, delta, inChunks, message } from '../unit/api/recorded-streams';
-import { answeredBy, KEY, NOW, outcomeOf, WATCH_MS } from './arrange';
+import { KEY, START } from '../unit/api/arrange';
+import { answeredBy, outcomeOf, WATCH_MS } from './arrange';
 
 const MEGABYTE = 2 ** 20;
 
@@ -37,7 +38,7 @@ const create =
 
 const response = (...output: object[]) => JSON.stringify({ id: 'r', status: 'completed', output });
 
-const retryAfter = (value: string) => () => parseRetryAfter({ 'retry-after': value }, NOW);
+const retryAfter = (value: string) => () => parseRetryAfter({ 'retry-after': value }, START);
 
 /** Work on an input of so many bytes. What it is made of is made beforehand. */
 const WORKS: Record<string, (bytes: number) => () => unknown> = {

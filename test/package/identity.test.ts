@@ -34,13 +34,14 @@ const texts = new Map(
 
 /** Where a pattern (its group, if it has one) finds something that is not allowed. */
 function others(pattern: RegExp, isAllowed: (found: string) => boolean): string[] {
-	const lines = [...texts].flatMap(([file, text]) =>
-		text.split('\n').map((line, index) => [`${file}:${index + 1}`, line] as const),
-	);
-	return lines.flatMap(([place, line]) =>
-		[...line.matchAll(pattern)]
-			.map(([whole, ...groups]) => groups.find((group) => group !== undefined) ?? whole)
-			.flatMap((found) => (isAllowed(found) ? [] : `${place}: ${found}`)),
+	return [...texts].flatMap(([file, text]) =>
+		text
+			.split('\n')
+			.flatMap((line, index) =>
+				[...line.matchAll(pattern)]
+					.map(([whole, ...groups]) => groups.find((group) => group !== undefined) ?? whole)
+					.flatMap((found) => (isAllowed(found) ? [] : `${file}:${index + 1}: ${found}`)),
+			),
 	);
 }
 
