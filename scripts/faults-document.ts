@@ -1,6 +1,6 @@
 import { API_SITES, CALL_SITES, type CallSite } from '../test/faults/call-sites';
 import { failureAt, sitesOf, type Failure, type Row } from '../test/faults/expected';
-import { MATRIX } from '../test/faults/matrix';
+import { MATRIX } from '../test/faults/answers';
 import { STATUSES } from '../test/faults/statuses';
 import { TASK_END_ROWS } from '../test/faults/task-ends';
 

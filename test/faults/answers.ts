@@ -2,7 +2,10 @@ import { ANSWER_FAULTS, EXTRA_FAULTS, largeDocument } from '../../gateway/faults
 import { API_SITES, type CallSite } from './call-sites';
 import { at, fails, row, rowsFor, type Expected, type Failure, type Row } from './expected';
 import { MODES } from './harness';
-import { noImage, REQUEST, STORAGE_FAULT, WEB_PAGE, WEB_PAGE_ADVICE } from './statuses';
+import { NETWORK_ROWS } from './network';
+import * as statuses from './statuses';
+
+const { noImage, REQUEST, STORAGE_FAULT, WEB_PAGE, WEB_PAGE_ADVICE } = statuses;
 
 /** A call site for each reader of the contract's answers. */
 const READERS: CallSite[] = ['models', 'response', 'stream', 'generate', 'get'];
@@ -92,3 +95,4 @@ const extraRows = [
 ];
 
 export const ANSWER_ROWS: Row[] = [...answerRows, ...extraRows];
+export const MATRIX: Row[] = [...statuses.STATUS_ROWS, ...NETWORK_ROWS, ...ANSWER_ROWS];

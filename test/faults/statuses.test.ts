@@ -1,6 +1,6 @@
 import { CALL_SITES, operationNames } from './call-sites';
 import { faultsDocument } from '../../scripts/faults-document';
-import { MATRIX } from './matrix';
+import { MATRIX } from './answers';
 import { runRows } from './run';
 import { STATUS_ROWS } from './statuses';
 import { TASK_END_ROWS } from './task-ends';

@@ -1,3 +1,4 @@
+import * as errors from '../../../nodes/shared/api/errors/errors';
 import type { ErrorSource } from '../../../nodes/shared/api/errors/evidence';
 import { failureFromReply, getErrorSource } from '../../../nodes/shared/api/errors/from-reply';
 import type { Outcome, RequestKind } from '../../../nodes/shared/api/http/retry';
@@ -47,4 +48,12 @@ test.each<[string, ReturnType<typeof reply>, string | undefined]>([
 	['JSON that quotes HTML', reply(404, { error: { message: '<html>' } }), undefined],
 ])('404 with %s', (_name, answer, finding) => {
 	expect(failure(answer).details.finding).toBe(finding);
+});
+
+// The build shortens the names of classes.
+test('an error is named by its prototype, not by its class', () => {
+	for (const [name, { prototype }] of Object.entries(errors)) {
+		expect(prototype).toBeInstanceOf(Error);
+		expect([name, Object.entries(prototype)]).toEqual([name, [['name', name]]]);
+	}
 });

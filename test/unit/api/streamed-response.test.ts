@@ -113,7 +113,7 @@ describe('A stream ends', () => {
 		['ends while a call is open', [bytes(whole + added(1, CALLED) + DONE)], HI],
 		['ends after a call', [bytes(done(0, CALLED) + DONE)], { output: [CALLED] }],
 		['ends after a thought', [bytes(done(0, thought) + DONE)], { output: [thought] }],
-		['says that it failed', [bytes(whole + event('error', { code: 'C' }))], HI],
+		['says that it failed', [bytes(whole + done(1, {}) + event('error', { code: 'C' }))], HI],
 	])('too early if it %s: the error has what is finished', async (_, chunks, expected) => {
 		const error = await streaming(chunks).failure();
 		expectError(error, 'StreamError', /./);
@@ -186,6 +186,21 @@ describe('Where the final response is empty, its output is', () => {
 
 	const unnumbered = event('response.output_text.delta', { delta: 'Hi' });
 	const besideThought = [item('added', { item: thought }), unnumbered];
+	const of = (item_id: string, text: string) =>
+		event('response.output_text.delta', { item_id, delta: text });
+	const beginM1 = item('added', { item: begun });
+	const ends = (...all: object[]) => all.map((one) => item('done', { item: one }));
+	const hiThenHo = [hi, delta('Ho', 1), ...ends(message('Ho'), message('Hi'))];
+	const otherIds = [of('x', 'H'), of('x', ''), of('y', 'i')];
+	const twoTexts = [of('m1', 'Hi'), of('m2', 'Ho')];
+	const pieces = ['{"n"', ':1}'].map((piece, n) =>
+		argument('delta', { delta: piece, content_index: n }),
+	);
+	const named = [1, 2].map((n) => call(n, { id: undefined }));
+	const begunNamed = named.map((one) => item('added', { item: { ...one, arguments: '' } }));
+	const filledByName = named.map(({ call_id, arguments: whole }) =>
+		event('response.function_call_arguments.delta', { call_id, delta: whole }),
+	);
 	const shared = ['One', 'Two'].map((words) => ({ ...message(words), id: 'm' }));
 	const shares = shared.map((one) => [
 		item('added', { item: { ...one, content: [] } }),
@@ -193,7 +208,6 @@ describe('Where the final response is empty, its output is', () => {
 		item('done', { item: one }),
 	]);
 	const callsOfOneId = [1, 2].map((n) => call(n, { id: 'fc' }));
-	const sharedCalls = callsOfOneId.map((one) => item('done', { item: one }));
 
 	test.each<[string, Array<string | undefined>, object[]]>([
 		['the texts that came, nothing that is none', [hel, no, lo], [message('Hello')]],
@@ -217,7 +231,18 @@ describe('Where the final response is empty, its output is', () => {
 		['arguments that name their call', [...begins, start, other, rest], [CALL, CALL_2]],
 		['a text beside a thought', besideThought, [thought, message('Hi')]],
 		['items that share one ID', shares.flat(), shared],
-		['calls that share one ID', sharedCalls, callsOfOneId],
+		['calls that share one ID', ends(...callsOfOneId), callsOfOneId],
+		['items that share one ID and are only done', ends(...shared), shared],
+		['a text that comes before its item', [hi, added(0, begun)], [filled]],
+		['a text that names the item after it', [of('m1', 'Hi'), beginM1], [filled]],
+		['a text whose events have other IDs', [beginM1, ...otherIds], [filled]],
+		['texts of which one has an item', [beginM1, ...twoTexts], [filled, message('Ho')]],
+		['an item that ends without its number', [hi, ...ends(full)], [full]],
+		['an item that ends with a number', [unnumbered, done(0, full)], [full]],
+		['items that end in another order', hiThenHo, [message('Hi'), message('Ho')]],
+		['an item without a number last', [hi2, ...ends(CALL)], [message('Hi'), CALL]],
+		['arguments whose events have another index', [begunCall, ...pieces], [CALL]],
+		['arguments by the ID of their call alone', [...begunNamed, ...filledByName], named],
 	])('%s', async (_, events, output) => {
 		const { json } = await outcome([bytes(events.join('') + END)]);
 		expect(json.output).toEqual(output);
@@ -228,8 +253,10 @@ describe('What the final response does not carry, its events do', () => {
 	const [hello, B, LAST] = [delta('Hello'), done(1, message('B')), done(1, CALL)];
 	const three = [done(0, thought), LAST, done(2, message('Hi'))];
 	const AB = [message('AB')];
+	const A_B = [delta('A'), delta('B', 1)];
+	const A_THEN_B = [message('A'), message('B')];
 
-	test.each<[string, string[], unknown, object[]]>([
+	test.each<[string, string[], unknown, unknown[]]>([
 		['a text', [hello], [message()], [message('Hello')]],
 		['a content', [hello], [{ ...message(), content: undefined }], [message('Hello')]],
 		['the end of a text', [hello], [message('Hel')], [message('Hello')]],
@@ -238,6 +265,9 @@ describe('What the final response does not carry, its events do', () => {
 		['an item between others', three, [thought, message('Hi')], [thought, CALL, message('Hi')]],
 		['the last item', [done(0, message('Hi')), LAST], [message('Hi')], [message('Hi'), CALL]],
 		['no text that it has in another item', [done(0, message('A')), B], AB, AB],
+		['a message before the one that it has', A_B, [message('B')], A_THEN_B],
+		['what two items say together', [...A_B, delta('AB', 2)], A_THEN_B, [...A_THEN_B, ...AB]],
+		['a text beside what is no item', [hello], [null], [null, message('Hello')]],
 		['no call that was only begun', [item('added', { item: CALL })], AB, AB],
 	])('%s', async (_, events, final, output) => {
 		const { json } = await outcome([bytes(events.join('') + completed({ output: final }))]);

@@ -1,10 +1,7 @@
-import {
-	jsonObjectParameter,
-	omitUndefined,
-	secondsParameter,
-	withExtraBody,
-} from '../../../nodes/shared/n8n/fields/parameters';
+import * as parameters from '../../../nodes/shared/n8n/fields/parameters';
 import { expectError, refusalOf } from '../api/arrange';
+
+const { jsonObjectParameter, omitUndefined, secondsParameter, withExtraBody } = parameters;
 
 test.each([
 	[undefined, 60_000],
