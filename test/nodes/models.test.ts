@@ -36,12 +36,8 @@ describe('Model → Get Many', () => {
 
 	test('searches before it limits, for each item, and refuses a bad Limit', async () => {
 		const options = { search: '={{ $json.search }}' };
-		const [first, second] = [
-			{ search: ' IMAGE', limit: '1' },
-			{ search: 'mini', limit: 9 },
-		];
-		const bad = [{ limit: 'many' }, { limit: '0' }];
-		const given = itemsOf(first, second, { search: '', limit: 2 }, ...bad);
+		const searches = [' IMAGE', 'mini', ''].map((search, n) => ({ search, limit: ['1', 9, 2][n] }));
+		const given = itemsOf(...searches, { limit: 'many' }, { limit: '0' });
 		const parameters = getModels({ limit: '={{ $json.limit }}', options });
 		const { items } = await harness.text(parameters, { items: given, ...CONTINUE });
 		const told = items.map(({ json, pairedItem }) => [json.id ?? json.error, pairedItem]);

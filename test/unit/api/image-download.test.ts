@@ -183,6 +183,8 @@ describe('A fault of the network', () => {
 		['lost', 'ECONNRESET', 4, 'the connection was lost (ECONNRESET)', LATER],
 		['lost', undefined, 4, 'the connection was lost', LATER],
 		['certificate', 'E', 1, 'its TLS certificate is not accepted (E)', /Ask the gateway/],
+		['clientCertificate', 'E', 1, 'it asks for a client certificate (E)', /^Ask the gateway/],
+		['handshake', 'E', 1, 'it refuses the TLS handshake (E)', /client certificate\. Ask/],
 		['tls', 'EPROTO', 1, 'it does not speak TLS, which https needs (EPROTO)', /^Ask the gateway/],
 		['blocked', 'X', 1, 'n8n’s SSRF protection blocked its address (X)', /private network/],
 	])('%s (%s): fetched %i times', async (kind, code, times, says, advice) => {
