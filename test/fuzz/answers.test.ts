@@ -8,7 +8,6 @@ import { createResponse } from '../../nodes/shared/api/responses/response';
 import { getIncompleteReason } from '../../nodes/shared/api/responses/incomplete';
 import * as output from '../../nodes/shared/api/responses/response-output';
 import { streamResponse } from '../../nodes/shared/api/responses/response-stream';
-import { parseRetryAfter } from '../../nodes/shared/api/http/retry-after';
 import { findSecret } from '../support/secrets';
 import { KEY, shown, START } from '../unit/api/arrange';
 import { bytes, inChunks } from '../unit/api/recorded-streams';
@@ -164,26 +163,6 @@ test('a stream of events comes to an answer or an error, the same however it is 
 			expect(await read([...inChunks(all, size)], head)).toEqual(await read([all], head));
 		}),
 		RUNS,
-	);
-});
-
-test('Retry-After is a number of seconds, or nothing', () => {
-	const value = fc.oneof(
-		fc.string(),
-		fc.string({ unit: 'binary' }),
-		fc.double().map(String),
-		fc.bigInt().map(String),
-		fc.date({ noInvalidDate: false }).map(String),
-		fc.date().map((date) => date.toUTCString()),
-		fc.tuple(fc.constantFrom('Mon', 'thu', 'Sun, '), fc.string()).map((words) => words.join('')),
-	);
-	const header = fc.oneof(value, fc.array(value, { maxLength: 3 }), fc.constant(undefined));
-	fc.assert(
-		fc.property(header, header, (retryAfter, date) => {
-			const seconds = parseRetryAfter({ 'retry-after': retryAfter, date }, START);
-			expect(seconds === undefined || (Number.isFinite(seconds) && seconds >= 0)).toBe(true);
-		}),
-		{ numRuns: 2000 },
 	);
 });
 

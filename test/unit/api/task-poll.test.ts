@@ -35,6 +35,11 @@ describe('A poll', () => {
 		['from a list of several', { data: [{ ...DONE, task_id: 'other' }, DONE] }, DONE],
 		['from what has a status and an ID as well', { id: 'r', status: 'ok', data: DONE }, DONE],
 		['with an ID of another form', { data: { ...NAMELESS, id: 77 } }, { ...NAMELESS, id: 77 }],
+		[
+			'from what has a status',
+			{ status: 'ok', data: { ...NAMELESS, id: 7 } },
+			{ ...NAMELESS, id: 7 },
+		],
 		['without an ID', { code: 0, data: NAMELESS }, NAMELESS],
 		['but not if it has a task’s ID itself', { ...DONE, steps: [{ id: 's', status: 'x' }] }, DONE],
 	])('is unwrapped %s', async (_, body, inner) => {
@@ -85,6 +90,16 @@ describe('A poll', () => {
 			expectError(error, /Error$/, /./, { taskId: 'task_1', httpStatus, advice: ACCEPTED });
 			expect(error.details.refusal).toBeUndefined();
 		}
+	});
+
+	test('that is refused or brings no task is repeated as often as Max Retries allows for both', async () => {
+		const { sent } = await fail([reply(503), OTHER, reply(503), OTHER], polling());
+		expect(sent).toHaveLength(4);
+	});
+
+	test('that finds another server does not say that the task is unknown', async () => {
+		const { error } = await fail(reply(404, '<html>'), polling());
+		expectError(error, 'ApiError', /./, { taskId: 'task_1', advice: ACCEPTED });
 	});
 
 	test('that brings an error of the key is not repeated', async () => {
