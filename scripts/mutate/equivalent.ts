@@ -105,6 +105,18 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'A function without return gives undefined too.',
 		},
 	]),
+	...inFile('nodes/shared/api/errors/error-body', [
+		{
+			line: 'if (code !== undefined && code !== null) return !ALL_IS_WELL.test(String(code));',
+			changes: [['code !== null', 'true']],
+			reason: 'A code that is null is read as none.',
+		},
+		{
+			line: 'const row = text !== undefined && STATUSES.find(([pattern]) => pattern.test(text));',
+			changes: [['text !== undefined', 'true']],
+			reason: 'No pattern is found in "undefined".',
+		},
+	]),
 	...inFile('nodes/shared/api/images/task', [
 		{
 			line: String.raw`const word = task.status.toLowerCase().replace(/[\s_-]+/g, '');`,

@@ -12,9 +12,10 @@ test.each(
 		{"code":1001,"message":"no","data":null}; {"code":401,"message":"no"}
 		{"code":500,"msg":"no"}; {"status_code":429,"message":"no"}; {"errcode":40001,"errmsg":"no"}
 		{"success":false,"msg":"no"}; {"ok":false,"message":"no"}; {"errors":[{"message":"no"}]}
-		{"detail":"no"}; {"detail":[{"loc":["body"],"msg":"no"}]}; [{"error":{"code":429}}]
+		{"detail":"no"}; {"detail":[{"loc":["body"],"msg":"no"}]}; [{"error":{"code":429}}]; {"error":5}
 		{"type":"about:blank","title":"Too Many Requests","status":429,"detail":"no"}
 		{"status":"error","message":"no"}; {"status":"FAILED","message":"no","id":null}
+		{"status":"fail","message":"no"}; {"id":"r","error":"no"}; {"code":"ok_not","message":"no"}
 	`),
 )('%s is an error in place of an answer', (body) => {
 	expect(isErrorBody(JSON.parse(body))).toBe(true);
@@ -33,7 +34,9 @@ test.each(
 		{"success":true,"message":"ok"}; {"message":"hello","status":"ok"}; {"code":"x"}
 		{"code":0,"msg":"well"}; {"title":"well"}; {"ok":true,"msg":"well"}; {"errors":[]}
 		{"code":null,"message":"x"}; {"code":400,"message":""}; {"choices":[{}],"error":"no"}
-		{"error":{}}; {"error":""}; {"error":false}; {"error":null}; {}; "error"; null; 7
+		{"error":"no","output":[1]}; {"error":"no","output_text":"x"}; {"error":"no","result":{"a":1}}
+		{"error":"no","data":[1]}; {"status":"no error","message":"x"}; {"status":"failing","message":"x"}
+		{"status":"error","detail":[]}; {"error":{}}; {"error":""}; {"error":false}; {"error":null}; {}; "error"; null; 7
 	`),
 )('%s is none', (body) => {
 	expect(isErrorBody(JSON.parse(body))).toBe(false);
@@ -41,15 +44,16 @@ test.each(
 
 test.each<[number | undefined, words: string]>([
 	[400, '400 invalid_request_error content_policy_violation moderation_blocked unsupported_value'],
-	[400, 'image_generation_user_error validation_failed bad_request'],
-	[401, '401 authentication_error invalid_api_key token_expired Unauthorized'],
+	[400, 'image_generation_user_error validation_failed bad_request badrequest'],
+	[401, '401 authentication_error invalid_api_key token_expired Unauthorized apikey tokenexpired'],
 	[403, 'billing_error insufficient_balance permission_error ACCESS_DENIED not_allowed'],
+	[403, 'accessdenied notallowed'],
 	[404, 'not_found_error model_not_found NotFound'],
 	[429, 'rate_limit_error RateLimitExceeded too_many_requests concurrency_limit throttled 429'],
-	[429, 'insufficient_quota USAGE_LIMIT_EXCEEDED'],
-	[500, 'server_error internal 500'],
-	[502, 'upstream_error bad_gateway provider_failed'],
-	[503, 'server_is_overloaded overloaded_error service_unavailable no_capacity 503'],
+	[429, 'insufficient_quota USAGE_LIMIT_EXCEEDED usagelimit toomany'],
+	[500, 'server_error servererror internal 500'],
+	[502, 'upstream_error bad_gateway badgateway provider_failed'],
+	[503, 'server_is_overloaded overloaded_error service_unavailable no_capacity slowdown 503'],
 	[504, 'timeout timed_out'],
 	[529, '529'],
 	[undefined, '200 399 600 4.5e2x api_error unknown -429'],
