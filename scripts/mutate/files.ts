@@ -26,7 +26,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/errors/error-body': ['unit/api/error-bodies'],
 	'nodes/shared/api/errors/from-reply': [
 		'unit/api/{errors-of-replies,what-is-sent-again,what-a-body-says,cancel}',
-		'unit/api/{request-ids,task-poll}',
+		'unit/api/{request-ids,refused-key,task-poll}',
 	],
 	'nodes/shared/api/http/retry-after': ['unit/api/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/api/http/transport': ['unit/api/error-codes'],

@@ -49,7 +49,8 @@ test('an error names both IDs, the gateway’s before our own', async () => {
 	expect(unnamed.error.details).not.toHaveProperty('clientRequestId');
 });
 
-// How to ask for it is told in errors-of-replies.test.ts.
+const ASK = /Give the request ID to the gateway’s operator, or look it up in the gateway/;
+
 test.each<[string, RequestKind, Exchange, id: string | undefined]>([
 	['whose reply timed out has our own ID', 'image', fault('timeout', 'ECONNABORTED'), 'own-1'],
 	['whose reply was lost has our own ID', 'image', fault('lost', 'ECONNRESET'), 'own-1'],
@@ -62,6 +63,7 @@ test.each<[string, RequestKind, Exchange, id: string | undefined]>([
 	const { requestId, maybeExecuted } = error.details;
 	expect([requestId, maybeExecuted]).toEqual([id, id && true]);
 	expect('requestId' in error.details).toBe(id !== undefined);
+	expect(ASK.test(error.details.advice)).toBe(kind === 'image');
 });
 
 test('an accepted task has the IDs of its submit', async () => {
