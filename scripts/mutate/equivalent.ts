@@ -117,6 +117,28 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'No pattern is found in "undefined".',
 		},
 	]),
+	...inFile('nodes/shared/api/responses/reply-reader', [
+		{
+			line: "if (body !== '') yield body;",
+			changes: [["body !== ''", 'true']],
+			reason: 'An empty piece adds nothing.',
+		},
+		{
+			line: "const isText = (pieces: readonly string[]) => (pieces.at(-1) ?? '').trimStart() !== '';",
+			changes: [["(pieces.at(-1) ?? '').trimStart()", "(pieces.at(-1) ?? '').trimEnd()"]],
+			reason: 'Both are empty only if all is white space.',
+		},
+		{
+			line: "const contentType = header(this.reply.headers, 'content-type') ?? '';",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names a type.',
+		},
+		{
+			line: 'if (status === undefined || !NOTHING_MADE.includes(status)) return undefined;',
+			changes: [['status === undefined', 'false']],
+			reason: 'The list does not have undefined.',
+		},
+	]),
 	...inFile('nodes/shared/api/images/task', [
 		{
 			line: String.raw`const word = task.status.toLowerCase().replace(/[\s_-]+/g, '');`,

@@ -203,11 +203,9 @@ function errorReply(
 ): GatewayReply | undefined {
 	if (end.kind !== 'error' || hasOutput || end.hasOutput) return undefined;
 	const { code, type } = readErrorFields(end.error);
-	const text = (value: unknown) =>
-		value === undefined || value === null || value === 'error' ? undefined : String(value);
 	// A gateway's own code that is a status counts more than the code of its provider.
-	const own = impliedStatus({ code: text(end.error.code) });
-	const status = own ?? impliedStatus({ code: text(code), type: text(type) });
+	const own = impliedStatus({ code: String(end.error.code) });
+	const status = own ?? impliedStatus({ code: String(code), type: String(type) });
 	if (status === undefined || !NOTHING_MADE.includes(status)) return undefined;
 	return { status, headers, sentId, body: JSON.stringify({ error: end.error }) };
 }
