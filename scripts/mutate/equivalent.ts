@@ -117,6 +117,28 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'No pattern is found in "undefined".',
 		},
 	]),
+	...inFile('nodes/shared/api/http/transport', [
+		{
+			line: "if (BEFORE_SENDING.test(syscall ?? '')) return 'unreached';",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text is a system call.',
+		},
+		{
+			line: "if (code === undefined) return 'lost';",
+			changes: [['code === undefined', 'false']],
+			reason: 'No pattern is found in "undefined".',
+		},
+		{
+			line: String.raw`const BROKEN_RECORD = /^ERR_SSL_\w*(BAD_RECORD_MAC|DECRYPT)/;`,
+			changes: [
+				[
+					String.raw`/^ERR_SSL_\w*(BAD_RECORD_MAC|DECRYPT)/`,
+					String.raw`/ERR_SSL_\w*(BAD_RECORD_MAC|DECRYPT)/`,
+				],
+			],
+			reason: 'What begins in another way is lost as well.',
+		},
+	]),
 	...inFile('nodes/shared/api/responses/reply-reader', [
 		{
 			line: "if (body !== '') yield body;",

@@ -79,6 +79,10 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/n8n/error-item': ['nodes/{items,agent-tool,errors}'],
 	'nodes/shared/n8n/resume/work-tracker': ['unit/n8n/work-tracker', 'nodes/{items,image.resume}'],
 	'nodes/shared/n8n/errors': ['unit/n8n/error-of-a-run', 'nodes/{errors,items}'],
-	'nodes/shared/n8n/http/transport-fault': ['nodes/never-reached', 'faults/{network,origins}'],
+	'nodes/shared/n8n/http/transport-fault': [
+		'unit/n8n/request-helper',
+		'nodes/never-reached',
+		'faults/{network,origins}',
+	],
 	'nodes/shared/n8n/http/transport': ['unit/n8n/request-helper', 'nodes/response.request'],
 };

@@ -10,14 +10,14 @@ const CODES: Array<[ReturnType<typeof faultKind>, codes: string]> = [
 	['certificate', 'CERT_HAS_EXPIRED DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN'],
 	['certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
 	['certificate', 'ERR_TLS_CERT_ALTNAME_INVALID HOSTNAME_MISMATCH CRL_HAS_EXPIRED'],
-	['tls', 'EPROTO ERR_SSL_WRONG_VERSION_NUMBER ERR_TLS_X'],
+	['tls', 'EPROTO ERR_TLS_X ERR_SSL_ALERT_HANDSHAKE_FAILURES ERR_SSL_ALERT_BAD_CERTIFICATE_X'],
 	['clientCertificate', 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'],
 	['clientCertificate', 'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE ERR_SSL_TLSV1_ALERT_UNKNOWN_CA'],
 	['handshake', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE'],
-	['lost', 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC'],
-	['lost', 'ECONNRESET EPIPE UND_ERR_SOCKET'],
+	['lost', 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC ERR_SSL_X_BAD_RECORD_MAC'],
+	['lost', 'ECONNRESET EPIPE UND_ERR_SOCKET XERR_SSL_ALERT_HANDSHAKE_FAILURE'],
 	// Unknown: of what may have been executed nothing is sent again.
-	['lost', 'ESOMETHINGNEW econnrefused XCERT_ EPROTONOSUPPORT'],
+	['lost', 'ESOMETHINGNEW econnrefused XCERT_ EPROTONOSUPPORT XERR_SSL_ALERT_UNKNOWN_CA'],
 ];
 
 test.each(CODES)('a request that fails is %s by %s', (kind, codes) => {
@@ -25,8 +25,9 @@ test.each(CODES)('a request that fails is %s by %s', (kind, codes) => {
 });
 
 test.each(AT_CONNECT)('%s: unreached while connecting, else lost: it may be sent', (code) => {
-	const kinds = [faultKind(code, 'connect'), faultKind(code, 'read'), faultKind(code)];
-	expect(kinds).toEqual(['unreached', 'lost', 'lost']);
+	const calls = ['connect', 'getaddrinfo', 'queryAaaa', 'read', 'reconnect', 'connecting', 'query'];
+	const kinds = [...calls, undefined].map((call) => faultKind(code, call));
+	expect(kinds).toEqual([...Array<string>(3).fill('unreached'), ...Array<string>(5).fill('lost')]);
 });
 
 test('a request that fails without a code is lost; a fault is named by its code, else by its kind', () => {
