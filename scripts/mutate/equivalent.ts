@@ -56,6 +56,32 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'The authority of an IPv4 address has one colon at most.',
 		},
 	]),
+	...inFile('nodes/shared/api/credential/private-host', [
+		{
+			line: String.raw`return /^\d+(\.\d+){3}$/.test(hostname) ? hostname.split('.').map(Number) : undefined;`,
+			changes: [[String.raw`/^\d+(\.\d+){3}$/`, String.raw`/\d+(\.\d+){3}$/`]],
+			reason: 'URL refuses a host that ends in a number and is no IPv4 address.',
+		},
+		{
+			line: String.raw`const PRIVATE_IPV6 = /^\[f[cd][0-9a-f]{2}:/;`,
+			changes: [[String.raw`/^\[f[cd][0-9a-f]{2}:/`, String.raw`/\[f[cd][0-9a-f]{2}:/`]],
+			reason: 'A host has one bracket of each kind at most, at its ends.',
+		},
+		{
+			line: String.raw`const MAPPED_IPV4 = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/;`,
+			changes: [
+				[
+					String.raw`/^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/`,
+					String.raw`/\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/`,
+				],
+				[
+					String.raw`/^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/`,
+					String.raw`/^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]/`,
+				],
+			],
+			reason: 'A host has one bracket of each kind at most, at its ends.',
+		},
+	]),
 	...inFile('nodes/shared/api/credential/api-key', [
 		{
 			line: "const bare = unquoted.text.replace(/^bearer\\s+/i, '').trim();",
@@ -223,6 +249,40 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'Neither text names a type.',
 		},
 	]),
+	...inFile('nodes/shared/api/errors/status-table', [
+		{
+			line: 'if (status < 400) {',
+			changes: [['status < 400', 'status <= 400']],
+			reason: 'The status 400 has a row of its own.',
+		},
+		{
+			line: 'if (status < 500) {',
+			changes: [['status < 500', 'status <= 500']],
+			reason: 'The status 500 has a row of its own.',
+		},
+	]),
+	...inFile('nodes/shared/api/images/differences', [
+		{
+			line: "const asked = typeof request.n === 'number' ? request.n : 1;",
+			changes: [["typeof request.n === 'number'", 'true']],
+			reason: 'No number is less than undefined, and a task without images is an error before.',
+		},
+		{
+			line: "const came = getTaskImages('', task).length;",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'The ID is for an error about a task without images, which comes before.',
+		},
+		{
+			line: "const format = String(request.output_format ?? '').toLowerCase();",
+			changes: [["''", '"Stryker was here!"']],
+			reason: 'Neither text names a format.',
+		},
+		{
+			line: String.raw`typeof value === 'string' && /^\d+x\d+$/.test(value);`,
+			changes: [["typeof value === 'string'", 'true']],
+			reason: '"undefined" is no size.',
+		},
+	]),
 	...inFile('nodes/shared/api/errors/from-reply', [
 		{
 			line: String.raw`/\bhtml\b/i.test(header(reply.headers, 'content-type') ?? '') ||`,
@@ -307,6 +367,35 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			line: "return /draft-0[67]/.test($schema ?? '') ? '7' : '2020-12';",
 			changes: [["'2020-12'", '""']],
 			reason: 'The library knows the drafts 4 and 7, and takes every other name for a later one.',
+		},
+	]),
+	...inFile('nodes/shared/api/responses/growing-text', [
+		{
+			line: 'if (this.pieces.length >= PIECES_AT_ONCE) this.join();',
+			changes: [
+				['this.pieces.length >= PIECES_AT_ONCE', 'true'],
+				['this.pieces.length >= PIECES_AT_ONCE', 'false'],
+				['this.pieces.length >= PIECES_AT_ONCE', 'this.pieces.length > PIECES_AT_ONCE'],
+				['this.pieces.length >= PIECES_AT_ONCE', 'this.pieces.length < PIECES_AT_ONCE'],
+			],
+			reason: 'When pieces are joined is a matter of memory and time.',
+		},
+	]),
+	...inFile('nodes/shared/n8n/http/transport-fault', [
+		{
+			line: 'const chain: Cause[] = [];',
+			changes: [['[]', '["Stryker was here"]']],
+			reason: 'A text has no fields.',
+		},
+		{
+			line: 'const each = Array.isArray(errors) ? (errors as unknown[]) : [];',
+			changes: [['[]', '["Stryker was here"]']],
+			reason: 'A text is no error of an address.',
+		},
+		{
+			line: "const getText = (value: unknown) => (typeof value === 'string' ? value : undefined);",
+			changes: [["typeof value === 'string'", 'true']],
+			reason: 'No pattern is found in what is no text.',
 		},
 	]),
 	...inFile('nodes/shared/api/responses/response-accumulator', [

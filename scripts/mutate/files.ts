@@ -19,7 +19,7 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/images/poll-task': ['unit/api/task-{poll,wait}'],
 	'nodes/shared/api/images/task-id': ['unit/api/task-{id,submit}'],
 	'nodes/shared/api/images/task-errors': ['unit/api/{failed-tasks,task-wait,task-poll}'],
-	'nodes/shared/api/images/task-images': ['unit/api/task-images'],
+	'nodes/shared/api/images/task-images': ['unit/api/task-images', 'nodes/image.waiting'],
 	'nodes/shared/api/images/differences': ['unit/api/differences'],
 	'nodes/shared/api/images/download-failure': ['unit/api/image-download'],
 	'nodes/shared/api/images/download': ['unit/api/image-download'],
@@ -30,7 +30,9 @@ export const FILES: Record<string, string[]> = {
 	],
 	'nodes/shared/api/http/retry-after': ['unit/api/{waits-before-sending-again,task-poll}'],
 	'nodes/shared/api/http/transport': ['unit/api/error-codes'],
-	'nodes/shared/api/http/parse-reply': ['unit/api/{forms-of-answers,what-a-body-says}'],
+	'nodes/shared/api/http/parse-reply': [
+		'unit/api/{forms-of-answers,what-a-body-says,stream-failures,task-submit}',
+	],
 	'nodes/shared/api/responses/event-stream': ['unit/api/{stream-forms,streamed-response}'],
 	'nodes/shared/api/responses/response-stream': [
 		'unit/api/{streamed-response,stream-failures,limits-in-streams,stream-forms}',
@@ -42,7 +44,9 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/responses/stream-errors': ['unit/api/{stream-failures,streamed-response}'],
 	'nodes/shared/api/responses/structured-output': ['unit/api/simplified-response'],
 	'nodes/shared/api/responses/json-answer': ['unit/api/simplified-response'],
-	'nodes/shared/api/responses/tool-arguments': ['unit/api/{forms-of-answers,items-of-streams}'],
+	'nodes/shared/api/responses/tool-arguments': [
+		'unit/api/{forms-of-answers,streamed-response,items-of-streams}',
+	],
 	'nodes/shared/api/responses/response-accumulator': [
 		'unit/api/{streamed-response,stream-failures,stream-forms}',
 		'unit/api/{limits-in-streams,items-of-streams}',
@@ -54,7 +58,9 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/responses/growing-text': ['unit/api/{streamed-response,items-of-streams}'],
 	'nodes/shared/api/responses/chat-completion': ['unit/api/forms-of-answers'],
 	'nodes/shared/api/responses/response-forms': ['unit/api/{forms-of-answers,response-request}'],
-	'nodes/shared/api/responses/check-response': ['unit/api/{response-request,forms-of-answers}'],
+	'nodes/shared/api/responses/check-response': [
+		'unit/api/{response-request,forms-of-answers,stream-failures}',
+	],
 	'nodes/shared/api/responses/answer-hints': ['unit/api/forms-of-answers'],
 	'nodes/shared/api/errors/errors': [
 		'unit/api/{what-is-sent-again,what-a-body-says,cancel,task-wait,image-request}',

@@ -116,7 +116,7 @@ function linesOf(node: ts.Node): string[] {
 /** Several words, not code, JSON, a header or a list of names. */
 const isProse = (text: string) =>
 	/[a-z]{2,} [a-z…]{1,}/i.test(text) &&
-	!/^[[{<(|]|=>|^[\w-]+: \S+$|[;{]\s*$|\\b|\.\*|\[\^/.test(text);
+	!/^[[{<(|]|=>|===|^[\w-]+: \S+$|[;{]\s*$|\\b|\.\*|\[\^/.test(text);
 
 function commentsOf(source: string): Array<{ at: number; text: string }> {
 	const scanner = ts.createScanner(

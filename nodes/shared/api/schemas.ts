@@ -83,13 +83,14 @@ export type ImageTask = z.infer<typeof imageTaskSchema>;
 /**
  * Checks a success answer against its schema.
  * @param what names the answer in the error, such as `model list`
+ * @param partialText gives what the error keeps of an answer that was paid for
  * @returns the answer with its type; unknown fields are kept
  * @throws {InvalidResponseError} that names the path of the first field which is missing or of a wrong type
  */
 export function checkReply<Schema extends z.ZodMiniType>(
 	schema: Schema,
 	{ json, reply, ...ids }: ParsedReply,
-	{ what, kind }: { what: string; kind: RequestKind },
+	{ what, kind, partialText }: { what: string; kind: RequestKind; partialText?: () => string },
 ): z.infer<Schema> {
 	const checked = schema.safeParse(json, { error: problemOf });
 	if (checked.success) return checked.data;
@@ -99,6 +100,7 @@ export function checkReply<Schema extends z.ZodMiniType>(
 		{
 			...unusableReply(kind),
 			httpStatus: reply.status,
+			partialText: partialText?.(),
 			...pickIds(ids),
 		},
 	);

@@ -102,7 +102,7 @@ test.each([
 	['full-width digits', '１０.０.０.１=10.0.0.1'],
 	['a name of one label', 'gateway GATEWAY=gateway my-gateway_1 gateway. n8n'],
 	['*.internal', 'host.docker.internal host.docker.internal. gw.internal GW.Internal=gw.internal'],
-	['*.local, *.lan', 'nas.local gw.nas.local nas.local. gw.lan gw.lan.'],
+	['*.local, *.lan', 'nas.local gw.nas.local nas.local. gw.lan gw.lan. 10.0.0.1.lan'],
 	['*.home.arpa', 'gw.home.arpa a.b.home.arpa.'],
 ])('with the switch, http is accepted for a host of a private network: %s', (_, hosts) => {
 	for (const pair of hosts.split(' ')) {
@@ -128,7 +128,7 @@ test.each<[string, hosts: string, problem: RegExp]>([
 	['public IPv6', '[2001:db8::7] [fbff::1] [fe00::1] [fc::1] [fd::1] [::] [ff02::1]', HTTP],
 	['loopback, mapped', '[::ffff:127.0.0.1]', HTTP],
 	['the metadata services of clouds', 'metadata.google.internal metadata.google.internal.', HTTP],
-	['metadata services by short names', 'metadata instance-data.ec2.internal', HTTP],
+	['metadata services by short names', 'metadata instance-data instance-data.ec2.internal', HTTP],
 	['public names', 'api.example.com gateway.example gw.internal.example.com local.example', HTTP],
 	['names that only look private', 'gw.notinternal gwlocal.example gw.lan.com gw.arpa', HTTP],
 	['a private name inside another', 'home.arpa.example', HTTP],

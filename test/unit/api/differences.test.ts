@@ -1,10 +1,11 @@
 import { findDifferences } from '../../../nodes/shared/api/images/differences';
 
-/** What is told of so many images, of the size that the gateway names, of these types. */
+/** What is told of so many images (0: one, without a result), of the size that the gateway names, of these types. */
 function told(asked: object, images: number, types: Array<string | undefined> = [], size?: string) {
 	const data = Array.from({ length: images }, (_, n) => ({ url: `u${n}` }));
 	const request = { model: 'm', prompt: 'p', ...asked };
-	return findDifferences(request, { status: 'completed', result: { data, size } }, types);
+	const made = images > 0 ? { result: { data, size } } : { image_url: 'u' };
+	return findDifferences(request, { status: 'completed', ...made }, types);
 }
 
 const [JPEG, PNG, WEBP, AVIF] = ['image/jpeg', 'image/png', 'image/webp', 'image/avif'];
@@ -25,7 +26,9 @@ test.each<[says: string, ...Parameters<typeof told>]>([
 	['an unknown format: no difference', { output_format: 'heif' }, 1, [PNG]],
 	['the size that came: no difference', { size: WIDE }, 1, [PNG], WIDE],
 	['a size of its choice: no difference', { size: 'auto' }, 1, [PNG], WIDE],
-	['a size, and names it in words: no difference', SQUARE, 1, [PNG], 'large'],
+	['a size, and names it in words: no difference', SQUARE, 1, [PNG], '2x2 or so'],
+	['a size in words: no difference', { size: 'about 1x1' }, 1, [PNG], WIDE],
+	['one, whose task has no result: no difference', SQUARE, 0, [PNG]],
 ])('the gateway was asked for %s', (says, ...given) => {
 	const texts = says.endsWith('no difference') ? [] : [`The gateway was asked for ${says}.`];
 	expect(told(...given).map(([, text]) => text)).toEqual(texts);

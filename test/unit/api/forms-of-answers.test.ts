@@ -49,19 +49,14 @@ test.each<[string, unknown]>([
 	['whose output_text is a list', { ...OK, output: [], output_text: ['H', 'i'] }],
 	['without output', { ...OK, output: undefined, output_text: 'Hi' }],
 	['whose message is empty', { ...OK, output: [message()], output_text: 'Hi' }],
-	['that has its text twice', { ...OK, output_text: 'Hi' }],
-	['without a status', { ...OK, status: null }],
-	['whose status is a number', { ...OK, status: 200 }],
-	['with another word for completed', { ...OK, status: 'SUCCESS' }],
-	['without an ID', { ...OK, id: undefined }],
-	['whose ID is a number', { ...OK, id: 7 }],
+	['that has another text beside it', { ...OK, output_text: 'No' }],
 	['in a wrapper of data', { code: 0, message: 'ok', data: OK }],
 	['in a wrapper of a response', { type: 'response.completed', response: OK }],
-	['in a list', [OK]],
+	['in a wrapper of a list of a result', [{ result: OK }]],
 	['in a text', JSON.stringify(JSON.stringify(OK))],
 	['in an event', data(OK)],
 	['in an event with a chat completion', data({ choices: [{ message: { content: 'Hi' } }] })],
-	['behind pings', `: ping\n\n: ping\n\n${JSON.stringify(OK)}`],
+	['behind pings', `: ping\n: ping\n\n : ping\r${JSON.stringify(OK)}`],
 	['in an event behind a byte order mark', `\ufeff\n${completed(OK)}`],
 	['in events without blank lines', WITHOUT_BLANK_LINES],
 	['in events of parts alone', ended('content_part.done', { part: PART })],
@@ -77,6 +72,23 @@ test.each<[string, unknown]>([
 		expect(fromResponse(answer)).toMatchObject({ text: 'Hi', finishReason: 'stop' });
 		expect(getAnswerHints(answer)).toEqual([]);
 	}
+});
+
+const THOUGHT = { type: 'reasoning', summary: [] };
+const UNSAID = { output: [THOUGHT, message()], output_text: 'Hi' };
+
+test.each<[string, object, object]>([
+	['an ID that is a number', { id: 7 }, { id: '7' }],
+	['an ID that is an object', { id: {} }, { id: '' }],
+	['no ID', { id: undefined }, { id: '' }],
+	['no status', { status: null }, { status: 'completed' }],
+	['a status that is a number', { status: 200 }, { status: 'completed' }],
+	['a usage that is a text', { usage: 'free' }, { usage: undefined }],
+	['a thought alone', { output: [THOUGHT] }, { output: [THOUGHT] }],
+	['a thought beside an empty message', UNSAID, { output: [THOUGHT, message('Hi')] }],
+])('an answer with %s has the form of the contract', async (_, more, expected) => {
+	for (const { response } of await answers({ ...OK, ...more }))
+		expect(response).toMatchObject(expected);
 });
 
 const UNFINISHED = { status: 'incomplete', text: 'word0 word1 word2 word3 word4', ...CUT_OFF };
@@ -155,17 +167,17 @@ test.each<[string, unknown]>([
 	}
 });
 
+const UNREADABLE = ['{"a":1}{"b":2}', '{}{"ok":', 'x{}{"a":1}', '[{}{"a":1}]'];
 test.each<[string, unknown[], unknown]>([
-	['are none if they are empty or absent', ['', ' \n', null, 'null', '""', undefined], {}],
+	['are none if they are empty or absent', ['', ' \n', null, 'null', '""', '" "', undefined], {}],
 	['do not begin with empty objects', ['{}{"a":1}', '{} { }\n{"a":1}'], A1],
 	['are one empty object of two', ['{}{}'], {}],
-	['stay a text if two say something', ['{"a":1}{"b":2}'], '{"a":1}{"b":2}'],
-	['stay a text if they are cut off', ['{}{"ok":'], '{}{"ok":'],
+	['stay as they are if they can’t be read', UNREADABLE, undefined],
 ])('the arguments of a call %s', async (_, all, expected) => {
 	for (const given of all) {
 		const [answer] = await answers(calls(given));
 		const [call] = simplifyResponse(answer!, BODY).tool_calls as Array<{ arguments: unknown }>;
-		expect([given, call!.arguments]).toEqual([given, expected]);
+		expect([given, call!.arguments]).toEqual([given, expected ?? given]);
 	}
 });
 
@@ -180,22 +192,30 @@ describe('An answer in the form of another interface', () => {
 		...{ index, id, type: 'function', function: { name, arguments: given } },
 	});
 	const [tool_calls, begunCalls] = [ARGUMENTS, ''].map((given) => [
-		...[chatCall(0, 'c1', 'f', given), chatCall(1, 'c2', 'g')],
+		...[chatCall(0, 'c1', 'g'), chatCall(1, 'c2', 'f', given)],
 	]);
 	const twoCalls = [
-		{ id: 'c1', name: 'f', arguments: A1 },
-		{ id: 'c2', name: 'g', arguments: {} },
+		{ id: 'c1', name: 'g', arguments: {} },
+		{ id: 'c2', name: 'f', arguments: A1 },
 	];
-	const more = ['{"a"', ':1}'].map((given) => ({ index: 0, function: { arguments: given } }));
+	const more = ['{"a"', ':1}'].map((given) => ({ index: 1, function: { arguments: given } }));
 	const words = ['', 'H', 'i'].map((said) => ({ role: 'assistant', content: said }));
 	const deltas = [...words, ...[...begunCalls!, ...more].map((call) => ({ tool_calls: [call] }))];
-	const CHUNKS = deltas.map((one) => chunk(one)).join('');
-	const counts = data({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices: [], usage });
+	// Azure begins by a chunk without a choice.
+	const empty = { object: 'chat.completion.chunk', choices: [] };
+	const CHUNKS = data(empty) + deltas.map((one) => chunk(one)).join('');
+	const counts = data({ ...empty, id: 'chatcmpl-1', usage });
 	const STREAM = `${CHUNKS}${chunk({}, 'tool_calls')}${counts}data: [DONE]\n\n`;
 	// A chunk need not say what it is.
 	const bare = data({ choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }] });
 	const thought = chat({ content: 'Hi', reasoning_content: 'Hm' });
 	const early = { content: null, function_call: { name: 'f', arguments: ARGUMENTS } };
+	const chunks = (...all: object[]) =>
+		all.map((one) => chunk(one)).join('') + chunk({}, 'stop') + counts;
+	const thoughts = [{ reasoning: 'H' }, { content: 'H' }, { reasoning: 'm' }, { content: 'i' }];
+	const no = [{ refusal: 'N' }, { refusal: 'o' }];
+	const completion = { ...chat({}), choices: [{ text: 'Hi', finish_reason: 'stop' }] };
+	const EARLY = { tool_calls: [{ name: 'f', arguments: A1 }] };
 
 	const texts = [
 		{ type: 'thinking', thinking: 'Hm' },
@@ -228,11 +248,16 @@ describe('An answer in the form of another interface', () => {
 		['of a bare chunk', bare, { ...SAYS, usage: null }, /Chat Completions/],
 		['whose content is parts', chat({ content: [texts[1]] }), SAYS, /./],
 		['with calls', chat({ content: null, tool_calls }), { text: '', tool_calls: twoCalls }, /./],
-		['with a call of early ones', chat(early), { tool_calls: [{ name: 'f', arguments: A1 }] }, /./],
+		['with a call of early ones', chat(early), EARLY, /./],
+		['with a call of early ones, streamed', chunks(early), EARLY, /./],
+		['with a refusal, streamed', chunks(...no), { refusal: 'No' }, /./],
+		['with a thought, streamed', chunks(...thoughts), WHOLE, /./],
+		['of a text completion', completion, SAYS, /Chat Completions/],
 		['with a refusal', chat({ refusal: 'No' }), { refusal: 'No' }, /Chat Completions/],
 		['with a thought', thought, WHOLE, /Chat Completions/],
 		['that is cut off', chat({ content: 'Hi' }, 'length'), CUT, /Chat Completions/],
 		['that does not say so', { ...chat({ content: 'Hi' }), object: undefined }, SAYS, /./],
+		['that is filtered', chat({}, 'content_filter'), { status: 'incomplete' }, /./],
 		['of Claude', claude('end_turn'), WHOLE, /in the form of Claude’s Messages interface\./],
 		['of Claude, streamed', claudeEvents('end_turn'), WHOLE, /Claude’s/],
 		['of Claude, cut off', claude('max_tokens'), CUT, /Claude’s/],
@@ -287,6 +312,15 @@ test.each<[string, object, string[]]>([
 
 const DIED = { message: 'It died' };
 const choice = { message: { content: 'Hi' }, finish_reason: 'error', error: DIED };
+test('other words of a state are read as those of the contract', async () => {
+	for (const status of ['complete', 'done', 'finished', 'OK', 'SUCCESS', 'Succeeded']) {
+		const [answer] = await answers({ ...OK, status });
+		expect([status, answer!.response.status]).toEqual([status, 'completed']);
+	}
+	for (const status of ['error', 'Fail', 'failure', 'FAILED'])
+		expect((await plain({ ...OK, status })()).message).toMatch(/^The model’s response failed/);
+});
+
 const streamed = (end: string) => streaming([bytes(delta('Hi') + end)]).failure;
 const plain = (body: object) => async () => (await fail([reply(200, body)], creating)).error;
 
@@ -294,7 +328,6 @@ test.each([
 	['by a text in a stream', streamed('event: error\ndata: It died\n\n')],
 	['by success: false in a stream', streamed(data({ success: false, message: 'It died' }))],
 	['by a detail in a stream', streamed(data({ detail: 'It died' }))],
-	['of a status in capitals', plain({ ...OK, status: 'FAILED', error: DIED })],
 	['without a status', plain({ ...OK, status: undefined, error: DIED })],
 	['of a choice', plain({ choices: [choice] })],
 ])('An error in place of an answer is told with the text, %s', async (what, failure) => {

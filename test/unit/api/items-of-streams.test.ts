@@ -48,6 +48,7 @@ const anyItem: fc.Arbitrary<Fields> = fc.oneof(
 		name: 'look',
 		arguments: JSON.stringify(given),
 	})),
+	words.map((said) => ({ type: 'custom_tool_call', name: 'shell', input: said })),
 );
 
 /** A text in pieces. */
@@ -57,13 +58,16 @@ const TEXT_EVENTS: Record<string, [event: string, field: string, index?: string]
 	output_text: ['output_text', 'text', 'content_index'],
 	refusal: ['refusal', 'refusal', 'content_index'],
 	summary_text: ['reasoning_summary_text', 'text', 'summary_index'],
-	call: ['function_call_arguments', 'arguments'],
+	function_call: ['function_call_arguments', 'arguments'],
+	custom_tool_call: ['custom_tool_call_input', 'input'],
 };
 
 const without = (fields: Fields, names: string[]) =>
 	Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 
-const EMPTY: Fields = { content: [], summary: [], arguments: '' };
+const EMPTY: Fields = { content: [], summary: [], arguments: '', input: '' };
+
+const isCall = ({ type }: Fields) => String(type).endsWith('_call');
 
 /** The item with less in it. */
 function lessened(given: Fields, how: Manner['ends'] | Manner['final']): Fields {
@@ -80,9 +84,8 @@ function eventsOf(given: Fields, index: number, how: Manner, size: number): stri
 	let events = 0;
 	const named = (name: string) =>
 		'id' in given && { [name]: how.ids === 'changing' ? `other_${index}_${events++}` : given.id };
-	const isCall = given.type === 'function_call';
-	const begun = lessened(given, isCall && how.wholeInAdded ? 'all' : 'nothing');
-	const texts = (given.content ?? given.summary ?? [{ ...given, type: 'call' }]) as Fields[];
+	const begun = lessened(given, isCall(given) && how.wholeInAdded ? 'all' : 'nothing');
+	const texts = (given.content ?? given.summary ?? [given]) as Fields[];
 	return [
 		...(how.added ? [item('added', { ...number, item: { ...begun, ...named('id') } })] : []),
 		...texts.flatMap((one, at) => {
@@ -125,7 +128,7 @@ test('a stream comes to the same as the answer without streaming, however its it
 				const items = given.map(
 					(one, n): Fields => ({
 						...{ ...one, ...(how.ids !== 'none' && { id: `i_${n}` }) },
-						...(one.type === 'function_call' && { call_id: `c_${n}` }),
+						...(isCall(one) && { call_id: `c_${n}` }),
 					}),
 				);
 				const lists = items.map((one, index) => eventsOf(one, index, how, size));

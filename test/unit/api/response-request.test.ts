@@ -60,7 +60,11 @@ describe('a response', () => {
 	test('without output is an error that names it', async () => {
 		const { error } = await fail([reply(200, { ...OK, output: undefined })], creating);
 		const says = 'The gateway’s response is not as expected: field "output": missing';
-		expectError(error, 'InvalidResponseError', says, { advice: /executed and charged/ });
+		const partialText = '{"id":"resp_1","status":"completed","model":"text-1"}';
+		expectError(error, 'InvalidResponseError', says, {
+			advice: /executed and charged/,
+			partialText,
+		});
 	});
 
 	const failed = (error?: unknown, more: object = {}) => ({ status: 'failed', error, ...more });

@@ -211,7 +211,7 @@ describe('Where the final response is empty, its output is', () => {
 
 	test.each<[string, Array<string | undefined>, object[]]>([
 		['the texts that came, nothing that is none', [hel, no, lo], [message('Hello')]],
-		['the whole text of its last event, not its deltas', [hel, text], [message('Hello')]],
+		['a text as its last event tells it', [delta('Hallo'), text], [message('Hello')]],
 		['a text whose last event holds none', [hel, lo, noText], [message('Hello')]],
 		['many items', numbers.map((n) => delta(`${n}`, n)), sorted.map((n) => message(n))],
 		['many parts', numbers.map((n) => delta(`${n}`, 0, n)), [message(...sorted)]],

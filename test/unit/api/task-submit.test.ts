@@ -109,20 +109,16 @@ test.each([
 	const doubt = { maybeExecuted: true, retryable: false, httpStatus: 202, requestId: 'req_1' };
 	const advice = /task may exist.*Check the usage/;
 	expectError(error, 'InvalidResponseError', says, { ...doubt, advice });
+	expect(error.details.partialText).toBe(answer.body.replace(KEY, '[API key]') || undefined);
 	expect(shown(error)).not.toContain(KEY);
 	// Only what was refused is submitted again.
 	expect(error.details.refusal).toBeUndefined();
 	expect(sent).toHaveLength(1);
 });
 
+const LIMIT = { error: { type: 'rate_limit_error' } };
 test.each<[string, body: object, status: number, message: RegExp, details: object]>([
-	[
-		'limits',
-		{ error: { type: 'rate_limit_error' } },
-		429,
-		/rate limit is reached/,
-		{ refusal: 'rateLimited' },
-	],
+	['limits', LIMIT, 429, /rate limit is reached/, { refusal: 'rateLimited' }],
 	['overload', { code: 503, message: 'x' }, 503, /overloaded/, { refusal: 'unavailable' }],
 	['a used-up quota', { error: { code: 'insufficient_quota' } }, 429, /quota or budget/, {}],
 	['a wrong field', { success: false, code: 'invalid_size', message: 'no' }, 400, /: no$/, {}],

@@ -163,7 +163,7 @@ describe('an error that is shown', () => {
 	const redact = keyRedactor(KEY);
 	const [secret, clean] = [`Key ${KEY}.`, 'Key [API key].'];
 	const details = (text: string) => {
-		const partialOutput = [{ type: 'text', parts: [{ text }] }, text, 5, null] as object[];
+		const partialOutput = [{ parts: [{ text }] }, text, 5, null, undefined] as object[];
 		return { advice: text, retryable: true, retryAfter: 5, imageUrls: [text, 'u'], partialOutput };
 	};
 	const apiError = () => new ApiError(secret, details(secret) as ErrorDetails);
@@ -224,6 +224,7 @@ describe('a success body', () => {
 	const NOTHING = 'The gateway answered with an empty body instead of JSON';
 	const NO_JSON = 'The gateway’s answer is not JSON';
 	const PAGE = 'The gateway answered with a web page (HTML) instead of JSON';
+	const EVENTS = 'The gateway answered with an event stream instead of JSON';
 
 	test.each([
 		['is white space', reply(200, ' \n'), NOTHING],
@@ -231,6 +232,7 @@ describe('a success body', () => {
 		['is text', reply(200, 'it works'), `${NO_JSON}: it works`],
 		['ends too early', reply(200, '{"data":'), `${NO_JSON}: {"data":`],
 		['is HTML', reply(200, HTML), PAGE],
+		['is an event stream', reply(200, ' data: 1\n\n'), EVENTS],
 		['is HTML by its type', reply(200, 'Hi', AS_HTML), PAGE],
 	])('that %s is an error which says so', async (_, answer, says) => {
 		const headers = { ...answer.headers, 'x-request-id': 'r1' };

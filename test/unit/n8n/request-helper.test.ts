@@ -3,6 +3,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { RequestAborted } from '../../../nodes/shared/api/http/abort';
 import { TransportFault } from '../../../nodes/shared/api/http/transport';
 import { createTransport, type RequestContext } from '../../../nodes/shared/n8n/http/transport';
+import { toTransportFault } from '../../../nodes/shared/n8n/http/transport-fault';
 
 const BASE = 'https://gw.example/v1';
 const MESSAGE = { method: 'POST', path: '/responses', body: { a: 1 }, timeoutMs: 60_000 } as const;
@@ -97,4 +98,29 @@ describe('A reply that is streamed', () => {
 		await new Promise(setImmediate);
 		expect(await failureOf(opened.chunks[Symbol.asyncIterator]().next())).toMatchObject(fault);
 	});
+});
+
+const axiosError = { isAxiosError: true, cause: Object.assign(new Error('x'), { cause: null }) };
+const ALERT = 'error:0A:SSL routines:read:tlsv1 alert access denied:s3.c:1:SSL alert number 49';
+
+test.each<[string, object, object]>([
+	['of axios', axiosError, { kind: 'lost', code: undefined }],
+	['with a code that is a number', { ...axiosError, code: 7 }, { kind: 'lost', code: undefined }],
+	['of n8n’s protection', { name: 'SsrfBlockedError' }, { kind: 'blocked' }],
+	['of a name that begins otherwise', { name: 'NoSsrfError', code: 'E' }, { code: 'E' }],
+	['of a name that goes on', { name: 'SsrfErrors', code: 'E' }, { code: 'E' }],
+	[
+		'of an alert',
+		{ code: 'EPROTO', message: ALERT },
+		{ code: 'ERR_SSL_TLSV1_ALERT_ACCESS_DENIED' },
+	],
+	['of the protocol without an alert', { code: 'EPROTO' }, { code: 'EPROTO' }],
+	['that quotes an alert', { ...axiosError, code: 'E', message: ALERT }, { code: 'E' }],
+])('an error %s is a fault of the connection', (_name, fields, fault) => {
+	const read = toTransportFault(Object.assign(new Error('x'), fields));
+	expect(read).toMatchObject({ name: 'TransportFault', ...fault });
+});
+
+test('an error that is none of the network’s stays as it is', () => {
+	for (const error of [new TypeError('x'), 'x', null]) expect(toTransportFault(error)).toBe(error);
 });

@@ -118,6 +118,6 @@ function redactTexts(fields: object, redact: Redact): Record<string, unknown> {
 /** The texts in a value, at any depth. */
 function redactText(value: unknown, redact: Redact): unknown {
 	if (typeof value === 'string') return redact(value);
-	if (typeof value !== 'object' || value === null) return value;
+	if (typeof value !== 'object') return value;
 	return JSON.parse(redact(JSON.stringify(value))) as unknown;
 }

@@ -30,7 +30,7 @@ export const beginsLikeEvents = (text: string) => EVENTS.test(text);
 
 /** A text without the comments of an event stream in front, which keep a connection alive. */
 export const withoutComments = (text: string) =>
-	text.replace(/^\s*:[^\r\n]*(?:[\r\n]+\s*(?::[^\r\n]*|$))*/, '').trimStart();
+	text.replace(/^\s*:[^\r\n]*(?:[\r\n]\s*:[^\r\n]*)*/, '').trimStart();
 
 /**
  * Recognizes what arrived with 2xx: the one place that does, for every request.
@@ -61,8 +61,8 @@ export function parseReply(client: Client, kind: RequestKind, reply: GatewayRepl
 		...notJsonFacts(kind, body.kind === 'html'),
 		httpStatus: reply.status,
 		...ids,
-		// It may be what a model wrote, which was paid for.
-		...(kind === 'response' && body.kind === 'text' && { partialText: client.redact(reply.body) }),
+		// It may be what a model wrote, or name a task, which was paid for.
+		...(kind !== 'read' && body.kind === 'text' && { partialText: client.redact(reply.body) }),
 	});
 }
 

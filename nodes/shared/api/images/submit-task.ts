@@ -109,12 +109,13 @@ function readNestedId(body: unknown, read: typeof readTaskId): string | undefine
 	return holder && read(holder);
 }
 
-/** @returns the error of a reply that accepts a task and names none */
+/** @returns the error of a reply that accepts a task and names none, with what it says instead */
 function noTaskId(client: Client, reply: GatewayReply): ModelAccessError {
 	const ids = pickIds(parseReply(client, 'image', reply));
 	return new InvalidResponseError('The gateway accepted the image task, but named no task ID', {
 		...unusableReply('image'),
 		httpStatus: reply.status,
+		partialText: client.redact(reply.body),
 		...ids,
 	});
 }

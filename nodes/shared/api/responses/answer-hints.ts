@@ -1,4 +1,4 @@
-import { isChatCompletion } from './chat-completion';
+import { isChatCompletion, isNamedChat } from './chat-completion';
 import type { CreatedResponse } from './created-response';
 import { getIncompleteReason } from './incomplete';
 import { getSpokenText } from './response-output';
@@ -44,7 +44,7 @@ function describeInterface({ json }: CreatedResponse): string | undefined {
 const INTERFACES: Array<{ name: string; answers(json: Fields): boolean }> = [
 	{
 		name: 'the Chat Completions interface',
-		answers: (json) => isChatCompletion(json) || /^chat\.completion/.test(String(json.object)),
+		answers: (json) => isChatCompletion(json) || isNamedChat(json.object),
 	},
 	{ name: 'Claude’s Messages interface', answers: ({ type }) => type === 'message' },
 	{

@@ -8,8 +8,11 @@ type Fields = Record<string, unknown>;
 /** Whether a document is an answer of the Chat Completions interface. */
 export function isChatCompletion({ object, choices, output }: Fields): boolean {
 	if (Array.isArray(output)) return false;
-	return /^chat\.completion/.test(String(object)) || hasAnswer(choices);
+	return isNamedChat(object) || hasAnswer(choices);
 }
+
+/** Whether `object` names the Chat Completions interface: a document, or a chunk. */
+export const isNamedChat = (object: unknown) => String(object).startsWith('chat.completion');
 
 function hasAnswer(choices: unknown): boolean {
 	const { message, text } = asRecord(readList(choices)[0]);
@@ -17,8 +20,7 @@ function hasAnswer(choices: unknown): boolean {
 }
 
 /** Whether an event is a piece of a streamed chat completion, also where it does not say so. */
-export function isChatChunk({ type, object, choices }: Fields): boolean {
-	if (typeof type === 'string') return false;
+export function isChatChunk({ object, choices }: Fields): boolean {
 	return (
 		object === 'chat.completion.chunk' || typeof asRecord(readList(choices)[0]).delta === 'object'
 	);
@@ -32,15 +34,14 @@ export function fromChatCompletion(body: Fields): Fields {
 	const thoughts = readThoughts(rest);
 	const parts = [
 		...(isText(content) ? [content] : readList(content)),
-		...(typeof refusal === 'string' ? [{ type: 'refusal', refusal }] : []),
+		...(isText(refusal) ? [{ type: 'refusal', refusal }] : []),
 	];
 	const { tool_calls: calls, function_call: call } = rest;
-	const isSaid = parts.length > 0 || readList(calls).length > 0 || typeof call === 'object';
 	const said = { ...toMessage(parts), tool_calls: calls, function_call: call };
 	return {
 		...body,
 		...readEnd(choice),
-		output: [...(isText(thoughts) ? [toReasoning(thoughts)] : []), ...(isSaid ? [said] : [])],
+		output: [...(isText(thoughts) ? [toReasoning(thoughts)] : []), said],
 	};
 }
 
@@ -54,10 +55,10 @@ export interface ChatChunk {
 	events: ChatEvent[];
 }
 
-/** A piece of a text, or the begin of a call; `item_id` tells the items apart. */
+/** A piece of a text, or the begin of a call; `item_id` tells items of one type apart. */
 export interface ChatEvent extends Fields {
 	kind: TextKind;
-	item_id: string;
+	item_id?: string;
 	item?: Fields;
 	delta?: unknown;
 }
@@ -65,18 +66,27 @@ export interface ChatEvent extends Fields {
 /** Reads one chunk: its first choice. */
 export function readChunk(chunk: Fields): ChatChunk {
 	const choice = asRecord(readList(chunk.choices)[0]);
-	const { content, refusal, tool_calls: calls, ...rest } = asRecord(choice.delta);
-	const piece = (kind: TextKind, delta: unknown): ChatEvent[] =>
-		isText(delta) ? [{ kind, delta, item_id: kind === 'summary_text' ? 'thoughts' : 'text' }] : [];
+	const {
+		content,
+		refusal,
+		tool_calls: calls,
+		function_call: call,
+		...rest
+	} = asRecord(choice.delta);
+	const texts: ChatEvent[] = [
+		{ kind: 'summary_text', delta: readThoughts(rest) },
+		{ kind: 'output_text', delta: content },
+		{ kind: 'refusal', delta: refusal },
+	];
 	const end = choice.finish_reason ? readEnd(choice) : {};
 	const { id, model, object = 'chat.completion.chunk', usage } = chunk;
 	return {
 		response: omitUndefined({ id, model, object, usage, ...end }),
 		events: [
-			...piece('summary_text', readThoughts(rest)),
-			...piece('output_text', content),
-			...piece('refusal', refusal),
-			...readList(calls).flatMap((call) => readCall(asRecord(call))),
+			...texts.filter(({ delta }) => isText(delta)),
+			...[...readList(calls), ...(call ? [{ function: call }] : [])]
+				.map(asRecord)
+				.flatMap(readCall),
 		],
 	};
 }
@@ -84,12 +94,9 @@ export function readChunk(chunk: Fields): ChatChunk {
 function readCall(call: Fields): ChatEvent[] {
 	const item_id = `call ${String(call.index ?? call.id ?? 0)}`;
 	const { name, arguments: given } = asRecord(call.function);
-	const delta = argumentsText(given);
 	const item = omitUndefined({ type: 'function_call', call_id: call.id, name, arguments: '' });
-	return [
-		...(isText(name) ? [{ kind: 'arguments' as const, item_id, item }] : []),
-		...(isText(delta) ? [{ kind: 'arguments' as const, item_id, delta }] : []),
-	];
+	const piece: ChatEvent = { kind: 'arguments', item_id, delta: argumentsText(given) };
+	return isText(name) ? [{ kind: 'arguments', item_id, item }, piece] : [piece];
 }
 
 /** Finish reasons by which an answer is cut off, and the response's names of them. */
@@ -101,10 +108,9 @@ const CUT: Record<string, string> = {
 function readEnd({ finish_reason: finish, error }: Fields): Fields {
 	if (finish === 'error') return { status: 'failed', error: error ?? null };
 	const reason = CUT[String(finish)];
-	return {
-		status: reason === undefined ? 'completed' : 'incomplete',
-		...(reason !== undefined && { incomplete_details: { reason } }),
-	};
+	return reason === undefined
+		? { status: 'completed' }
+		: { status: 'incomplete', incomplete_details: { reason } };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

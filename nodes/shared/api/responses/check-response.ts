@@ -15,35 +15,20 @@ import { normalizeResponse } from './response-forms';
  * @throws {InvalidResponseError} its status is `failed`, or it is not as the contract says
  */
 export function createdResponse(client: Client, answer: ParsedReply): CreatedResponse {
-	const response = checkedResponse(answer);
+	const response = checkedResponse(client, answer);
 	const ids = pickIds(answer);
-	if (/^(failed|cancell?ed)$/.test(response.status)) {
+	if (['failed', 'cancelled'].includes(response.status)) {
 		throw failedResponse(client, response, ids);
 	}
 	return { response, json: answer.json as Record<string, unknown>, ...ids };
 }
 
-/** @throws {InvalidResponseError} it is not as the contract says; the error carries what text it has */
-function checkedResponse(answer: ParsedReply): ModelResponse {
+/** @throws {InvalidResponseError} it is no response; the error carries the body, which was paid for */
+function checkedResponse(client: Client, answer: ParsedReply): ModelResponse {
 	const json = normalizeResponse(answer.json);
-	try {
-		return checkReply(responseSchema, { ...answer, json }, { what: 'response', kind: 'response' });
-	} catch (error) {
-		throw withReadableText(error, json);
-	}
-}
-
-function withReadableText(error: unknown, json: unknown): unknown {
-	const text = getPartialText(json);
-	return error instanceof InvalidResponseError && text !== ''
-		? error.with({ partialText: text })
-		: error;
-}
-
-function getPartialText(json: unknown): string {
-	const { output } = asRecord(json);
-	const items = Array.isArray(output) ? output.map(asRecord) : [];
-	return items.map(readSpoken).join('');
+	const partialText = () => client.redact(answer.reply.body);
+	const facts = { what: 'response', kind: 'response', partialText } as const;
+	return checkReply(responseSchema, { ...answer, json }, facts);
 }
 
 function failedResponse(
@@ -67,6 +52,6 @@ function failedResponse(
 		type: text(said.type),
 		code,
 		...ids,
-		partialText: getPartialText(response) || undefined,
+		partialText: response.output.map(readSpoken).join('') || undefined,
 	});
 }

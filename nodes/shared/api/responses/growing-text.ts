@@ -23,7 +23,6 @@ export class GrowingText {
 	}
 
 	private join() {
-		if (this.pieces.length === 0) return;
 		this.joined += this.pieces.join('');
 		this.pieces = [];
 	}

@@ -27,7 +27,7 @@ export function normalizeResponse(body: unknown): unknown {
 		...response,
 		id: readId(response.id),
 		status: readStatus(response),
-		...(response.usage !== undefined && { usage: normalizeUsage(response.usage) }),
+		usage: normalizeUsage(response.usage),
 		output: lacksText ? [...output.filter(({ type }) => type !== 'message'), text] : output,
 	};
 }
@@ -50,29 +50,30 @@ function unwrap(body: unknown): Fields | undefined {
 
 /** Whether an object is a response, in whatever form. */
 export function isResponse(fields: Fields): boolean {
-	if (Array.isArray(fields)) return false;
 	const { output, output_text: text } = fields;
 	const hasOutput = [output, text].some((given) => normalizeItems(given ?? []).length > 0);
 	if (hasOutput || Array.isArray(output)) return true;
 	return hasFailed(fields) || isChatCompletion(fields) || isOtherInterface(fields);
 }
 
-const hasFailed = ({ status }: Fields) => /^(failed|cancell?ed)$/i.test(String(status));
+const hasFailed = ({ status }: Fields) =>
+	['failed', 'cancelled', 'canceled'].includes(String(status).toLowerCase());
 
 function readId(id: unknown): string {
 	return typeof id === 'string' || typeof id === 'number' ? String(id) : '';
 }
 
 /** Other names of the states of a response. */
-const STATUSES: Array<[RegExp, string]> = [
-	[/^(complete|completed|done|finished|ok|success|succeeded)$/, 'completed'],
-	[/^(error|fail|failure)$/, 'failed'],
-];
+const STATUSES = {
+	completed: ['complete', 'done', 'finished', 'ok', 'success', 'succeeded'],
+	failed: ['error', 'fail', 'failure'],
+	cancelled: ['canceled'],
+};
 
 function readStatus({ status, error, incomplete_details: incomplete }: Fields): unknown {
 	if (typeof status === 'string') {
 		const name = status.toLowerCase();
-		return STATUSES.find(([names]) => names.test(name))?.[1] ?? name;
+		return Object.entries(STATUSES).find(([, names]) => names.includes(name))?.[0] ?? name;
 	}
 	if (Object.keys(asRecord(error)).length > 0) return 'failed';
 	return Object.keys(asRecord(incomplete)).length > 0 ? 'incomplete' : 'completed';

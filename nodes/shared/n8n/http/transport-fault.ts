@@ -45,8 +45,7 @@ function isErrorLike(value: unknown): value is Cause {
 
 /** Whether n8n's own protection refused the address: by the error's class, as hosts have any name. */
 function isSsrfProtection(cause: Cause): boolean {
-	const names = [cause.name, cause.constructor.name];
-	return names.some((name) => typeof name === 'string' && /^Ssrf\w*Error$/i.test(name));
+	return [cause.name, cause.constructor.name].some((name) => /^Ssrf\w*Error$/i.test(String(name)));
 }
 
 /**
