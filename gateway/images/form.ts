@@ -47,7 +47,7 @@ export async function readForm(
 		try {
 			// A file name is kept as it is: it is no path.
 			const parser = busboy({
-				headers: headers,
+				headers,
 				limits: { fileSize: fileLimit, fieldSize: body.length },
 				defParamCharset: 'utf8',
 				preservePath: true,

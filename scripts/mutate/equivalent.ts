@@ -261,6 +261,13 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'The status 500 has a row of its own.',
 		},
 	]),
+	...inFile('nodes/shared/api/images/task-images', [
+		{
+			line: 'const entries = (task.result?.data ?? []).filter(({ url }) => url);',
+			changes: [['[]', '["Stryker was here"]']],
+			reason: 'A text has no url.',
+		},
+	]),
 	...inFile('nodes/shared/api/images/differences', [
 		{
 			line: "const asked = typeof request.n === 'number' ? request.n : 1;",

@@ -27,9 +27,9 @@ export function formatUnixTime(seconds: number): string {
 
 /**
  * A moment in ISO 8601, as n8n's date functions read it.
- * @param seconds since the Unix epoch
+ * @param seconds since the Unix epoch, where known
  * @returns undefined if no date can hold it
  */
-export function toIsoTime(seconds: number): string | undefined {
+export function toIsoTime(seconds = NaN): string | undefined {
 	return Math.abs(seconds) <= LAST_SECOND ? new Date(seconds * 1000).toISOString() : undefined;
 }

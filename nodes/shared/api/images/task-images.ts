@@ -55,18 +55,17 @@ export function simplifyImage(
 	{ taskId, model, prompt }: ImageOrigin,
 ): Record<string, unknown> {
 	const { expires_at, result } = task;
-	const expires = expires_at === undefined ? undefined : toIsoTime(expires_at);
-	return {
+	return omitUndefined({
 		task_id: taskId,
 		status: 'completed',
-		...(model !== undefined && { model }),
-		...(prompt !== undefined && { prompt }),
+		model,
+		prompt,
 		image_url: url,
 		image_index: index,
 		image_count: count,
-		...(expires !== undefined && { expires_at: expires }),
-		...(result?.usage && { usage: result.usage }),
-	};
+		expires_at: toIsoTime(expires_at),
+		usage: result?.usage,
+	});
 }
 
 /** What one reply said about a task, as far as an output needs it. */
@@ -83,7 +82,7 @@ function simplifyTask(
 		status,
 		model,
 		prompt,
-		expires_at: expires_at === undefined ? undefined : toIsoTime(expires_at),
+		expires_at: toIsoTime(expires_at),
 		http_status,
 		error: getTaskError(task),
 		retry_after: retryAfter,
@@ -104,7 +103,7 @@ export function taskOutput(
 	return {
 		...json,
 		task_id: origin.taskId,
-		...(retryAfter !== undefined && { retry_after: retryAfter }),
+		...omitUndefined({ retry_after: retryAfter }),
 	};
 }
 
@@ -118,7 +117,6 @@ export function rawImage(
 		image: entry,
 		image_index: index,
 		image_count: count,
-		...(requestId !== undefined && { request_id: requestId }),
-		...(clientRequestId !== undefined && { client_request_id: clientRequestId }),
+		...omitUndefined({ request_id: requestId, client_request_id: clientRequestId }),
 	};
 }
