@@ -268,6 +268,13 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'A text has no url.',
 		},
 	]),
+	...inFile('nodes/shared/api/responses/tool-arguments', [
+		{
+			line: 'return parsed === undefined ? withoutEmptyObjects(given) : given;',
+			changes: [['parsed === undefined', 'true']],
+			reason: 'No JSON begins by two objects. It would be read twice.',
+		},
+	]),
 	...inFile('nodes/shared/api/images/differences', [
 		{
 			line: "const asked = typeof request.n === 'number' ? request.n : 1;",

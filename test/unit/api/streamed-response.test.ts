@@ -178,6 +178,10 @@ describe('Where the final response is empty, its output is', () => {
 	);
 	const other = argument('delta', { delta: '{"n":2}', call_id: 'call_2' });
 	const whole = argument('done', { arguments: '{"n":1}' });
+	const made = call(1, { arguments: { n: 1 } });
+	const free = { type: 'custom_tool_call', call_id: 'c', name: 'shell', input: '' };
+	const noInput = item('added', { item: free });
+	const inputDone = event('response.custom_tool_call_input.done', { input: null });
 	const nameless = { type: 'function_call', arguments: '{"n":1}' };
 	const nothing = argument('delta', { delta: '' });
 	const filled = { ...begun, ...message('Hi') };
@@ -219,6 +223,9 @@ describe('Where the final response is empty, its output is', () => {
 		['a refusal from its last event, beside a text', [well, said], [refused]],
 		['a call of a function, its arguments joined', [begunCall, start, rest], [CALL]],
 		['a call with the arguments of their last event', [begunCall, start, whole], [CALL]],
+		['whole arguments, not longer ones', [begunCall, start, rest, start, ...ends(CALL)], [CALL]],
+		['arguments that are an object, not a text', [begunCall, start, ...ends(made)], [made]],
+		['an input that is null at its end', [noInput, inputDone], [free]],
 		['a call whose item never came', [whole], [nameless]],
 		['a call of which nothing came', [nothing], [{ type: nameless.type }]],
 		['an item that is only begun, filled by its text', [added(0, begun), hi], [filled]],

@@ -15,14 +15,8 @@ export function normalizeArguments(given: unknown): unknown {
 	if (typeof given !== 'string') return given;
 	const parsed = parseJson(given);
 	if (given.trim() === '' || parsed === null) return '{}';
-	if (typeof parsed === 'string') return fromText(parsed, given);
+	if (typeof parsed === 'string') return normalizeArguments(parsed);
 	return parsed === undefined ? withoutEmptyObjects(given) : given;
-}
-
-/** What a text instead of the arguments says: nothing, or the arguments as text. */
-function fromText(text: string, given: string): string {
-	if (text.trim() === '') return '{}';
-	return typeof parseJson(text) === 'object' ? text : given;
 }
 
 function withoutEmptyObjects(text: string): string {
