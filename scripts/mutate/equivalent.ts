@@ -275,6 +275,18 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'No JSON begins by two objects. It would be read twice.',
 		},
 	]),
+	...inFile('nodes/shared/api/responses/chat-completion', [
+		{
+			line: '...[...readList(calls), ...(call ? [{ function: call }] : [])]',
+			changes: [['[]', '["Stryker was here"]']],
+			reason: 'A text is no call: nothing is read of it.',
+		},
+		{
+			line: "return isText(name) ? [{ kind: 'arguments', item_id, item }, piece] : [piece];",
+			changes: [["'arguments'", '""']],
+			reason: 'The kind of an event that begins an item is not read.',
+		},
+	]),
 	...inFile('nodes/shared/api/images/differences', [
 		{
 			line: "const asked = typeof request.n === 'number' ? request.n : 1;",

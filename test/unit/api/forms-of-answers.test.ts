@@ -192,13 +192,16 @@ describe('An answer in the form of another interface', () => {
 		...{ index, id, type: 'function', function: { name, arguments: given } },
 	});
 	const [tool_calls, begunCalls] = [ARGUMENTS, ''].map((given) => [
-		...[chatCall(0, 'c1', 'g'), chatCall(1, 'c2', 'f', given)],
+		...['f', 'g'].map((name, n) => chatCall(n, `c${n}`, name, given)),
+		chatCall(2, 'c2', 'h'),
 	]);
-	const twoCalls = [
-		{ id: 'c1', name: 'g', arguments: {} },
-		{ id: 'c2', name: 'f', arguments: A1 },
+	const threeCalls = [
+		...['f', 'g'].map((name, n) => ({ id: `c${n}`, name, arguments: A1 })),
+		{ id: 'c2', name: 'h', arguments: {} },
 	];
-	const more = ['{"a"', ':1}'].map((given) => ({ index: 1, function: { arguments: given } }));
+	const more = ['{"a"', ':1}'].flatMap((given) =>
+		[0, 1].map((index) => ({ index, function: { arguments: given } })),
+	);
 	const words = ['', 'H', 'i'].map((said) => ({ role: 'assistant', content: said }));
 	const deltas = [...words, ...[...begunCalls!, ...more].map((call) => ({ tool_calls: [call] }))];
 	// Azure begins by a chunk without a choice.
@@ -214,7 +217,9 @@ describe('An answer in the form of another interface', () => {
 		all.map((one) => chunk(one)).join('') + chunk({}, 'stop') + counts;
 	const thoughts = [{ reasoning: 'H' }, { content: 'H' }, { reasoning: 'm' }, { content: 'i' }];
 	const no = [{ refusal: 'N' }, { refusal: 'o' }];
-	const completion = { ...chat({}), choices: [{ text: 'Hi', finish_reason: 'stop' }] };
+	const finish_reason = 'stop';
+	const choices = [{ text: 'Hi', finish_reason }];
+	const completion = { ...chat({}), object: 'text_completion', choices };
 	const EARLY = { tool_calls: [{ name: 'f', arguments: A1 }] };
 
 	const texts = [
@@ -239,15 +244,16 @@ describe('An answer in the form of another interface', () => {
 	const geminiEvents = data(gemini(undefined, { text: 'H' }), gemini('STOP', { text: 'i' }, hm));
 	const SAYS = { text: 'Hi', status: 'completed' };
 	const WHOLE = { ...SAYS, reasoning: ['Hm'] };
-	const CALLS = { id: 'chatcmpl-1', ...SAYS, tool_calls: twoCalls };
+	const CALLS = { id: 'chatcmpl-1', ...SAYS, tool_calls: threeCalls };
 	const CUT = { text: 'Hi', status: 'incomplete', ...CUT_OFF };
+	const FILTERED = { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
 
-	test.each<[string, unknown, object, RegExp]>([
+	test.each<[string, unknown, Record<string, unknown>, RegExp]>([
 		['of a chat completion', chat({ content: 'Hi' }), SAYS, /Chat Completions/],
 		['of a chat completion, streamed', STREAM, CALLS, /Chat Completions/],
 		['of a bare chunk', bare, { ...SAYS, usage: null }, /Chat Completions/],
 		['whose content is parts', chat({ content: [texts[1]] }), SAYS, /./],
-		['with calls', chat({ content: null, tool_calls }), { text: '', tool_calls: twoCalls }, /./],
+		['with calls', chat({ content: null, tool_calls }), { text: '', tool_calls: threeCalls }, /./],
 		['with a call of early ones', chat(early), EARLY, /./],
 		['with a call of early ones, streamed', chunks(early), EARLY, /./],
 		['with a refusal, streamed', chunks(...no), { refusal: 'No' }, /./],
@@ -257,7 +263,7 @@ describe('An answer in the form of another interface', () => {
 		['with a thought', thought, WHOLE, /Chat Completions/],
 		['that is cut off', chat({ content: 'Hi' }, 'length'), CUT, /Chat Completions/],
 		['that does not say so', { ...chat({ content: 'Hi' }), object: undefined }, SAYS, /./],
-		['that is filtered', chat({}, 'content_filter'), { status: 'incomplete' }, /./],
+		['that is filtered', chat({}, 'content_filter'), FILTERED, /./],
 		['of Claude', claude('end_turn'), WHOLE, /in the form of Claude’s Messages interface\./],
 		['of Claude, streamed', claudeEvents('end_turn'), WHOLE, /Claude’s/],
 		['of Claude, cut off', claude('max_tokens'), CUT, /Claude’s/],
@@ -267,7 +273,9 @@ describe('An answer in the form of another interface', () => {
 		['of Gemini, cut off', gemini('MAX_TOKENS', hi), CUT, /Gemini’s/],
 	])('%s is read, with a hint', async (_of, body, expected, hint) => {
 		for (const answer of await answers(body)) {
-			expect(simplifyResponse(answer, BODY)).toMatchObject({ usage, ...expected });
+			const simple = simplifyResponse(answer, BODY);
+			expect(simple).toMatchObject({ usage, ...expected });
+			expect(simple.tool_calls).toEqual(expected.tool_calls);
 			const told = getAnswerHints(answer).find(({ key }) => key === 'another interface');
 			expect(told?.message).toMatch(hint);
 		}
