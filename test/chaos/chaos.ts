@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { startGateway, type Gateway, type ProfileName } from '../../gateway';
 import { chanceOf, startSniffer, type Sniffer } from '../../gateway/faults/catalogue';
 import * as own from '../nodes/arrange';
@@ -22,10 +21,8 @@ export interface ChaosOptions {
 	onBatch?: (done: number) => void;
 }
 
-const NODES = {
-	text: own.textNode as (time: VirtualTime) => INodeType,
-	image: own.imageNode as (time: VirtualTime) => INodeType,
-};
+type MakeNode = (time: VirtualTime) => INodeType;
+const NODES = { text: own.textNode as MakeNode, image: own.imageNode as MakeNode };
 
 /** Items of one batch: each has a gateway of its own, so that its usage log stay small. */
 const BATCH = 250;
@@ -171,9 +168,8 @@ async function run(
 	let outputs: INodeExecutionData[] = [];
 	try {
 		const items = own.itemsOf(...subjects.map((prompt) => ({ prompt })));
-		const credentials = { modelAccessApi: { baseUrl: gateway.baseUrl, apiKey } };
-		const types = { credentials, credentialTypes: [new ModelAccessApi()] };
-		const options = { node, items, time, record, ...types, onError: 'continueRegularOutput' };
+		const access = own.credentialOf({ baseUrl: gateway.baseUrl, apiKey });
+		const options = { node, items, time, record, ...access, ...own.CONTINUE };
 		const run = await engine.runNode({ ...options, parameters } as engine.RunNodeOptions);
 		outputs = run.items;
 		expectNoSecret(apiKey, outputs, run.hints, run.nodeContext, record);

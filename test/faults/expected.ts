@@ -1,12 +1,6 @@
 import type { NamedFault } from '../../gateway/faults/catalogue';
-import {
-	ALL_SITES,
-	CALL_SITES,
-	knowsTask,
-	optionNamesAt,
-	type CallSite,
-	type Kind,
-} from './call-sites';
+import { ALL_SITES, CALL_SITES, knowsTask, optionNamesAt } from './call-sites';
+import type { CallSite, Kind } from './call-sites';
 import type { BadAddress, Mode, Timeouts } from './harness';
 
 /** How often the request is sent with three retries, and whether its error calls itself retryable. */

@@ -18,6 +18,8 @@ export type Mode = (typeof MODES)[number];
 /** Requests that time out at once, in real time. */
 export type Timeouts = 'all' | 'wholeBodies';
 
+type Run = { callSite: CallSite; mode: Mode; baseUrl: string; timeouts?: Timeouts };
+
 interface Ended {
 	failure?: { message: string; description?: string; details?: IDataObject; itemIndex?: number };
 	outputs?: INodeExecutionData[][];
@@ -87,12 +89,7 @@ export async function openFaultHarness() {
 		download: () => nodes.getTask(done.id),
 	};
 
-	async function execute(
-		callSite: CallSite,
-		mode: Mode,
-		baseUrl: string,
-		timeouts?: Timeouts,
-	): Promise<Ended> {
+	async function execute({ callSite, mode, baseUrl, timeouts }: Run): Promise<Ended> {
 		const isText = /^(model|response),/.test(CALL_SITES[callSite].operation);
 		const node = isText ? nodes.textNode(time) : nodes.imageNode(time);
 		const run = isText ? harness.text : harness.image;
@@ -180,13 +177,12 @@ export async function openFaultHarness() {
 					const moved = originOf('storage', address);
 					exchange.reply.body = String(exchange.reply.body).replaceAll(gateway.storageUrl, moved);
 				}
-				return exchange.route === route && fault?.stage === exchange.stage
-					? fault.make(exchange, setting)
-					: undefined;
+				const isMet = exchange.route === route && fault?.stage === exchange.stage;
+				return isMet ? fault.make(exchange, setting) : undefined;
 			};
 			const isMoved = address && !isDownload;
 			const baseUrl = isMoved ? `${originOf('api', address)}/v1` : gateway.baseUrl;
-			const ended = await execute(callSite, mode, baseUrl, timeouts);
+			const ended = await execute({ callSite, mode, baseUrl, timeouts });
 			// A rejection that nothing handles is known one turn later.
 			await new Promise<void>((resolve) => setImmediate(resolve));
 			expectNothingLeft(ended, callSite);

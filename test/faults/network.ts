@@ -76,9 +76,8 @@ const NO_TIME = ['The time limit left no time for another attempt.', STORAGE_FAU
 /** Two tries fit into the two minutes of a download. */
 const silentFile = fails('doubt', 'nothing arrived for 60 s', NO_TIME, { sent: 2, waits: [61] });
 
-const tooSlow = broken('The answer was not complete within 300 s', [
-	'Raise the Timeout option if answers take longer.',
-]);
+const RAISE_TIMEOUT = ['Raise the Timeout option if answers take longer.'];
+const tooSlow = broken('The answer was not complete within 300 s', RAISE_TIMEOUT);
 
 const connectionRows = rowsFor('Connections', faults.CONNECTION_FAULTS, {
 	'closed before the request was handled': lostAtOnce('ECONNRESET'),

@@ -8,25 +8,17 @@ ssrf.allowedHostnames = ['localhost'];
 
 const harness = useHarness();
 
-/** Changes the gateway's replies of a route on their way. */
-function replace(changed: string, change: (body: string, headers: object) => string) {
-	harness.gateway.settings.intercept = ({ route, reply }) => {
-		if (route === changed && reply) reply.body = change(String(reply.body), reply.headers);
-		return undefined;
-	};
-}
-
 test('The key goes to the gateway’s origin alone, whatever poll_url, Location and ID name', async () => {
 	const elsewhere = await startSniffer();
 	const poll = `${elsewhere.origin}/v1/images/tasks/stolen`;
-	replace('generations', (body, headers) => {
+	harness.changeReplies('generations', (body, headers) => {
 		Object.assign(headers, { Location: poll });
 		return body.replace(/"poll_url":"[^"]*"/, `"poll_url":"${poll}"`);
 	});
 	const run = await harness.image(generateImage());
 	expect(run.items[0]?.json.status).toBe('completed');
 
-	replace('generations', (body) => body.replaceAll(/"imgtask_\w+"/g, `"${poll}"`));
+	harness.changeReplies('generations', (body) => body.replaceAll(/"imgtask_\w+"/g, `"${poll}"`));
 	await harness.imageError(generateImage());
 	const typed = await harness.imageError(getTask(poll));
 	expect(typed.error.message).toMatch(/address of another gateway/);

@@ -160,22 +160,20 @@ const errorBodyRows = ERROR_BODIES.map(([content, quote, advice]): Row => {
 const TOO_LONG = 1000;
 
 /** Refused by 429 an image is sent again until Max Wait. */
-const askedOf = (code: number, seconds: number): Failure['ofKind'] => {
-	if (code !== 429 || seconds === 0) return {};
+function waitsFor(code: number, seconds: number): Partial<Failure> {
+	if (seconds >= TOO_LONG) return { sent: 1, waits: [] };
+	const waits = [seconds, seconds, seconds];
+	if (code !== 429 || seconds === 0) return { waits, ofKind: {} };
 	const times = Math.floor(100 / seconds);
-	return { image: { sent: times + 1, waits: Array<number>(times).fill(seconds) } };
-};
+	const image = { sent: times + 1, waits: Array<number>(times).fill(seconds) };
+	return { waits, ofKind: { image } };
+}
 
 function asked(code: number, form: string): Row {
 	const { seconds } = faults.RETRY_AFTERS[form]!;
 	const limits = ['rate_limit_error', 'rate_limit_exceeded'];
 	const [type, kind] = code === 429 ? limits : ['overloaded_error', 'service_unavailable'];
-	const more: Partial<Failure> =
-		seconds === undefined
-			? {}
-			: seconds < TOO_LONG
-				? { waits: [seconds, seconds, seconds], ofKind: askedOf(code, seconds) }
-				: { sent: 1, waits: [] };
+	const more = seconds === undefined ? {} : waitsFor(code, seconds);
 	const limited = refusal(ofStatus(code), 'not now', { type, code: kind }, more);
 	if (more.sent)
 		limited.advice = [`It asked to wait ${seconds} s, which is longer than the time left.`];

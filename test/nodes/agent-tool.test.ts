@@ -3,9 +3,9 @@ import type { DynamicStructuredTool } from '@langchain/core/tools';
 import { SupplyDataContext } from 'n8n-core';
 import { NodeHelpers } from 'n8n-workflow';
 import type { IDataObject, INode, INodeParameters, INodeType } from 'n8n-workflow';
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { prepareNode } from '../../scripts/engine/index';
-import { CONTINUE, imageNode, textNode, useHarness, type RunOptions } from './arrange';
+import { CONTINUE, credentialOf, imageNode, textNode, useHarness } from './arrange';
+import type { RunOptions } from './arrange';
 import { byId, createResponse, generateImage, getModels } from './parameters';
 
 const harness = useHarness();
@@ -38,8 +38,7 @@ function tool(node: INodeType, parameters: IDataObject, options: RunOptions = {}
 	const prepared = prepareNode({
 		node: nodeType,
 		parameters: parameters as INodeParameters,
-		credentials: { modelAccessApi: { ...harness.access } },
-		credentialTypes: [new ModelAccessApi()],
+		...credentialOf(harness.access),
 		mode: 'chat',
 		...options,
 	});
@@ -48,13 +47,9 @@ function tool(node: INodeType, parameters: IDataObject, options: RunOptions = {}
 	const own = [workflow, placed, additionalData, 'chat', runExecutionData] as const;
 	const context = (runIndex: number) =>
 		new SupplyDataContext(...own, runIndex, [], {}, 'ai_tool', data, []);
-	const handleToolInvocation = makeHandleToolInvocation(
-		context,
-		placed,
-		nodeType,
-		runExecutionData,
-	);
-	const { response } = createNodeAsTool({ node: placed, nodeType, handleToolInvocation });
+	const handle = makeHandleToolInvocation(context, placed, nodeType, runExecutionData);
+	const made = { node: placed, nodeType, handleToolInvocation: handle };
+	const { response } = createNodeAsTool(made);
 	const call = async (args: IDataObject = {}) =>
 		await harness.time.drive(response.func(args as never) as Promise<string>);
 	return { record, response, call };
@@ -144,9 +139,8 @@ describe('What the agent fills in', () => {
 		expect(shape.max_tokens?.safeParse('many').success).toBe(false);
 
 		const answer = await call({ prompt: 'Boats?', instructions: 'Short', max_tokens: 50 });
-		expect(harness.bodies()).toEqual([
-			{ model: 'aurora-text-1', input: 'Boats?', instructions: 'Short', max_output_tokens: 50 },
-		]);
+		const texts = { input: 'Boats?', instructions: 'Short' };
+		expect(harness.bodies()).toEqual([{ model: 'aurora-text-1', ...texts, max_output_tokens: 50 }]);
 		expect(JSON.parse(answer)).toEqual([{ text: 'You said: Boats?\nI keep to: Short' }]);
 		expect(record.chunks).toEqual([]);
 	});

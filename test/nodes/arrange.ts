@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import dns from 'node:dns';
-import type { IBinaryData, IDataObject, IExecuteFunctions, INodeType } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeType } from 'n8n-workflow';
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import * as textModule from '../../nodes/ModelAccess/ModelAccess.node';
 import * as imageModule from '../../nodes/ModelAccessImage/ModelAccessImage.node';
@@ -32,8 +32,16 @@ export const imageNode = (time: Clock) =>
 /** What the credential holds. */
 export type Access = { baseUrl: string; apiKey: string; allowPrivateHttp?: boolean };
 
+/** What a node is given of the credential. */
+export const credentialOf = (access: Access) => ({
+	credentials: { modelAccessApi: { ...access } },
+	credentialTypes: [new ModelAccessApi()],
+});
+
 type Own = 'node' | 'time' | 'credentials' | 'credentialTypes';
 export type RunOptions = Omit<Partial<engine.RunNodeOptions>, Own> & { access?: Partial<Access> };
+
+type ChangeReply = (body: string, headers: Record<string, unknown>) => string;
 
 /** A gateway and both nodes on one clock: the whole way from a parameter to a file. */
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
@@ -41,12 +49,8 @@ export type Harness = Awaited<ReturnType<typeof startHarness>>;
 /** Starts a harness. What its runs leave behind is searched for the key, and the storage host too. */
 export async function startHarness(options: GatewayOptions = {}) {
 	const time = new VirtualTime();
-	const gateway = await startGateway({
-		taskSeconds: 6,
-		defaultSize: '32x24',
-		time: time.gateway,
-		...options,
-	});
+	const own = { taskSeconds: 6, defaultSize: '32x24', time: time.gateway };
+	const gateway = await startGateway({ ...own, ...options });
 	const access: Access = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
 	const start = time.now();
 	const by =
@@ -56,16 +60,15 @@ export async function startHarness(options: GatewayOptions = {}) {
 			left: (ended: T) => unknown[],
 		) =>
 		async (parameters: IDataObject, { access: other, ...given }: RunOptions = {}) => {
-			const credentials = { modelAccessApi: { ...access, ...other } };
+			const used = { ...access, ...other };
 			const ended = await run({
 				node: node(time),
 				parameters: parameters as engine.RunNodeOptions['parameters'],
 				time,
-				credentials,
-				credentialTypes: [new ModelAccessApi()],
+				...credentialOf(used),
 				...given,
 			});
-			const key = credentials.modelAccessApi.apiKey.trim();
+			const key = used.apiKey.trim();
 			const { logs, uiMessages, chunks, hints } = ended;
 			// A shorter key is found by chance.
 			if (key.length >= 8) expectNoSecret(key, logs, uiMessages, chunks, hints, ...left(ended));
@@ -90,6 +93,13 @@ export async function startHarness(options: GatewayOptions = {}) {
 		answer: (fault: Fault) => {
 			gateway.settings.intercept = () => fault;
 		},
+		/** Changes the bodies that the gateway sends to a route, and their headers. */
+		changeReplies: (changed: string, change: ChangeReply) => {
+			gateway.settings.intercept = ({ route, reply }) => {
+				if (reply && route === changed) reply.body = change(String(reply.body), reply.headers);
+				return undefined;
+			};
+		},
 		/** Seconds since it started. */
 		seconds: () => (time.now() - start) / 1000,
 		close: async () => {
@@ -100,6 +110,14 @@ export async function startHarness(options: GatewayOptions = {}) {
 			}
 		},
 	};
+}
+
+type ListOptions = Partial<engine.RunListSearchOptions>;
+
+/** Opens the model list of a node, as the editor does. */
+export async function openList(node: INodeType, access: Access, options: ListOptions = {}) {
+	const search = { node, method: 'searchModels', ...credentialOf(access) };
+	return await engine.runListSearch({ ...search, ...options });
 }
 
 /** A new harness for each test of a file, files in memory, changed by `wrap` before. */
@@ -125,19 +143,20 @@ export function useDisk(): engine.BinaryStorage {
 export const CONTINUE = { onError: 'continueRegularOutput' } as const;
 
 /** A reply in place of the gateway's own. */
-export const reply = (status: number, body?: unknown, headers?: Record<string, string>): Fault => ({
-	kind: 'reply',
-	status,
-	headers,
-	body,
-});
+export const reply = (status: number, body?: unknown, headers?: Record<string, string>): Fault => {
+	return { kind: 'reply', status, headers, body };
+};
 
 /** A file in an item, as n8n keeps it in memory. */
-export const file = (
-	bytes: Buffer | string,
-	fileName?: string,
-	mimeType = 'image/png',
-): IBinaryData => ({ data: Buffer.from(bytes).toString('base64'), mimeType, fileName });
+export function file(bytes: Buffer | string, fileName?: string, mimeType = 'image/png') {
+	return { data: Buffer.from(bytes).toString('base64'), mimeType, fileName };
+}
+
+/** A file as n8n's own helper keeps it, in the storage of now. */
+export async function kept(bytes: Buffer, name = 'a.png', type = 'image/png') {
+	const { context } = engine.prepareNode({ node: imageNode(new VirtualTime()), parameters: {} });
+	return await context.helpers.prepareBinaryData(bytes, name, type);
+}
 
 /** As the gateway notes files of a form. */
 export const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

@@ -45,13 +45,6 @@ describe('A built-in tool of Response → Create', () => {
 		await harness.text(createResponse({ builtInTools: { codeInterpreter: true }, options }));
 		expect(harness.bodies().map(({ tools }) => tools)).toEqual([undefined, [CODE, DRAWING]]);
 	});
-
-	test('is refused without a store to search', async () => {
-		const builtInTools = { fileSearch: { vectorStoreIds: '[]' } };
-		const { error } = await harness.textError(createResponse({ builtInTools }));
-		expect(error.message).toBe('Vector Store IDs is empty');
-		expect(harness.bodies()).toEqual([]);
-	});
 });
 
 const harness = useChat();

@@ -7,11 +7,8 @@ import { useChat } from './chat-model.arrange';
 
 const harness = useChat();
 
-const calculator = new DynamicTool({
-	name: 'calculator',
-	description: 'Reckons',
-	func: async (sum) => (sum === '6*7' ? '42' : '43'),
-});
+const func = async (sum: string) => (sum === '6*7' ? '42' : '43');
+const calculator = new DynamicTool({ name: 'calculator', description: 'Reckons', func });
 const weather = tool(async ({ city }) => `Rain in ${city}`, {
 	name: 'weather',
 	description: 'Says what the weather is',

@@ -2,7 +2,6 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import type { AIMessage, AIMessageChunk, BaseMessageLike } from '@langchain/core/messages';
 import { SupplyDataContext } from 'n8n-core';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { LmChatModelAccess } from '../../nodes/LmChatModelAccess/LmChatModelAccess.node';
 import { supplyChatModel } from '../../nodes/LmChatModelAccess/supply-model';
 import { n8nClock } from '../../nodes/shared/n8n/clock';
@@ -12,7 +11,7 @@ import { trackHelpers } from '../../scripts/engine/time-tracking';
 import { placeOptions } from '../support/place-options';
 import { expectNoSecret } from '../support/secrets';
 import type { VirtualTime } from '../../scripts/engine/virtual-time';
-import { byId, startHarness, type Access } from './arrange';
+import { byId, credentialOf, startHarness, type Access } from './arrange';
 
 /** What n8n's agents and chains see of a model. */
 export type LangChainModel = BaseChatModel & Required<Pick<BaseChatModel, 'bindTools'>>;
@@ -34,16 +33,14 @@ type SupplyOptions = { access?: Partial<Access>; signal?: AbortSignal };
 
 /** A gateway and the chat model on one clock; what it leaves behind is searched for the key. */
 export async function startChat() {
-	const { time, gateway, access, bodies, close } = await startHarness();
+	const { time, gateway, access, answer, bodies, close } = await startHarness();
 	const left: unknown[] = [];
 	return {
-		...{ time, gateway, access },
+		...{ time, gateway, access, answer },
 		/** Places the node and lets it supply its model. */
 		supply: async (parameters: IDataObject = {}, { access: own, signal }: SupplyOptions = {}) => {
-			const all = placeOptions(new LmChatModelAccess().description.properties, {
-				model: byId('aurora-text-1'),
-				...parameters,
-			});
+			const set = { model: byId('aurora-text-1'), ...parameters };
+			const all = placeOptions(new LmChatModelAccess().description.properties, set);
 			const supplied = await supplyTo({ ...access, ...own }, all, { time, signal });
 			left.push(supplied.logs, supplied.uiMessages, supplied.runs());
 			return supplied;
@@ -79,8 +76,7 @@ export async function supplyTo(
 	const prepared = prepareNode({
 		node: new LmChatModelAccess(),
 		parameters: parameters as INodeParameters,
-		credentials: { modelAccessApi: { ...access } },
-		credentialTypes: [new ModelAccessApi()],
+		...credentialOf(access),
 		record,
 	});
 	const { workflow, node, additionalData, runExecutionData } = prepared;
@@ -91,10 +87,8 @@ export async function supplyTo(
 	const data = { [type]: [items] };
 	const context = new SupplyDataContext(workflow, node, ...given, data, type, source, [], signal);
 	if (time) trackHelpers(context, time);
-	const { response } = await recordingInto(
-		record,
-		async () => await supplyChatModel(context, 0, time ?? n8nClock),
-	);
+	const supplying = async () => await supplyChatModel(context, 0, time ?? n8nClock);
+	const { response } = await recordingInto(record, supplying);
 	return {
 		...record,
 		model: response as LangChainModel,

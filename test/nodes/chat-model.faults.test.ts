@@ -17,10 +17,6 @@ async function failing(work: Promise<unknown>) {
 	return error as ModelError;
 }
 
-const intercept = (fault: Fault) => {
-	harness.gateway.settings.intercept = ({ stage }) => (stage === 'before' ? fault : undefined);
-};
-
 describe.each(WAYS)('%s', (_name, ask) => {
 	// What each status says, and how often it is sent, is the client's: one of each outcome.
 	test.each([
@@ -51,7 +47,7 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		['an answer without a status or output', () => reply(200, { id: 'r' }), 'field "status"'],
 		['an echo of the key', echo, 'No [API key]'],
 	])('%s is an error, and nothing is sent again', async (_what, fault, message) => {
-		intercept(fault());
+		harness.answer(fault());
 		const { model } = await harness.supply();
 		const error = await failing(ask(model, 'Hi'));
 		expect(error.message).toContain(message);
@@ -92,7 +88,7 @@ describe.each(WAYS)('%s', (_name, ask) => {
 		['a request of the execution', 'Hi', true],
 		['a request of the model’s caller', 'Hi', false],
 	])('%s that is canceled ends at once', async (_what, text, byExecution) => {
-		if (text === 'Hi') intercept({ kind: 'delay', ms: 100_000 });
+		if (text === 'Hi') harness.answer({ kind: 'delay', ms: 100_000 });
 		const signal = canceledAfter(harness.time, 1000);
 		const { model } = await harness.supply({}, byExecution ? { signal } : {});
 		const start = harness.time.now();

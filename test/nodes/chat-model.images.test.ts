@@ -4,10 +4,9 @@ import { hintsOf, useChat, WAYS } from './chat-model.arrange';
 
 const harness = useChat();
 
-const drawing = {
-	model: byId('aurora-omni-1'),
-	options: { extraBody: '{"tools":[{"type":"image_generation","size":"16x16"}]}' },
-};
+const extraBody = '{"tools":[{"type":"image_generation","size":"16x16"}]}';
+const drawing = { model: byId('aurora-omni-1'), options: { extraBody } };
+const STORE = 'store the image';
 
 describe.each(WAYS)('A model that draws, asked %s', (_way, ask) => {
 	test('answers by text; its image is binary data of a run, and a hint says so', async () => {
@@ -24,29 +23,24 @@ describe.each(WAYS)('A model that draws, asked %s', (_way, ask) => {
 		for (const [n, prompt] of ['A boat', 'A tree'].entries()) {
 			expect(imageBelongsTo(prompt, Buffer.from(files[n]!.data!.data, 'base64'))).toBe(true);
 		}
-		expect([...new Set(hintsOf(runs()))]).toEqual([
-			expect.stringMatching(/^The model drew an image\. .* in the binary data of a run/),
-		]);
+		const hint = /^The model drew an image\. .* in the binary data of a run/;
+		expect([...new Set(hintsOf(runs()))]).toEqual([expect.stringMatching(hint)]);
 		expect(runs().map(({ executionStatus }) => executionStatus)).toEqual(Array(4).fill('success'));
 	});
 
-	test.each(['store the image', 'show a run of its own'])(
-		'answers although n8n can’t %s',
-		async (what) => {
-			const { model, runs, context } = await harness.supply(drawing);
-			const addInputData = context.addInputData.bind(context);
-			if (what === 'store the image') {
-				context.helpers.prepareBinaryData = async () =>
-					await Promise.reject(new Error('disk full'));
-			} else {
-				context.addInputData = (type, data) => {
-					// n8n's own run holds the messages.
-					if (JSON.stringify(data) === '[[{"json":{}}]]') throw new Error('no run');
-					return addInputData(type, data);
-				};
-			}
-			await expect(harness.drive(ask(model, 'A boat'))).resolves.toHaveProperty('content');
-			expect(hintsOf(runs())).toEqual([expect.stringMatching(/could not store/)]);
-		},
-	);
+	test.each([STORE, 'show a run of its own'])('answers although n8n can’t %s', async (what) => {
+		const { model, runs, context } = await harness.supply(drawing);
+		const addInputData = context.addInputData.bind(context);
+		if (what === STORE) {
+			context.helpers.prepareBinaryData = async () => await Promise.reject(new Error('disk full'));
+		} else {
+			context.addInputData = (type, data) => {
+				// n8n's own run holds the messages.
+				if (JSON.stringify(data) === '[[{"json":{}}]]') throw new Error('no run');
+				return addInputData(type, data);
+			};
+		}
+		await expect(harness.drive(ask(model, 'A boat'))).resolves.toHaveProperty('content');
+		expect(hintsOf(runs())).toEqual([expect.stringMatching(/could not store/)]);
+	});
 });

@@ -14,11 +14,8 @@ const weather = tool(noop, {
 	description: 'Says what the weather is',
 	schema: z.object({ city: z.string().describe('Where') }),
 });
-const clock = tool(noop, {
-	name: 'get_time',
-	description: 'Says what time it is',
-	schema: object({ zone: { type: 'string' } }),
-});
+const ZONE = object({ zone: { type: 'string' } });
+const clock = tool(noop, { name: 'get_time', description: 'Says what time it is', schema: ZONE });
 
 describe('a request', () => {
 	test('is model and conversation only, and streamed only where a stream is read', async () => {
@@ -78,7 +75,7 @@ test('tools are functions with their parameters, for the model that they were bo
 	const description = expect.any(String) as string;
 	expect(withAll?.tools).toMatchObject([
 		{ type: 'function', name: 'get_weather', parameters: { required: ['city'] }, description },
-		{ parameters: object({ zone: { type: 'string' } }), strict: false, description },
+		{ parameters: ZONE, strict: false, description },
 		{ parameters: object({ input: { type: 'string' } }), description },
 	]);
 	expect(withAll).not.toHaveProperty('tool_choice');

@@ -31,9 +31,8 @@ describe('The credential’s test', () => {
 	])('is OK with address and key %s, having asked for the models once', async (_name, given) => {
 		const message = 'Connection successful!';
 		expect(await pressTest(given())).toEqual({ status: 'OK', message });
-		expect(harness.gateway.requests).toMatchObject([
-			{ method: 'GET', path: '/v1/models', key: 'active', status: 200 },
-		]);
+		const asked = { method: 'GET', path: '/v1/models', key: 'active', status: 200 };
+		expect(harness.gateway.requests).toMatchObject([asked]);
 	});
 
 	test('is OK where the key may use no model', async () => {
@@ -97,7 +96,8 @@ describe('The credential’s test', () => {
 	});
 });
 
-type Helper = 'httpRequestWithAuthentication' | 'requestWithAuthentication';
+const HELPERS = ['httpRequestWithAuthentication', 'requestWithAuthentication'] as const;
+type Helper = (typeof HELPERS)[number];
 type Sent = Partial<IHttpRequestOptions & IRequestOptions>;
 
 /** Sends a request with the credential by one of the two helpers that n8n's nodes use. */
@@ -109,54 +109,51 @@ async function send(helper: Helper, url: string, more: Sent = {}): Promise<unkno
 	return await requestAs({ ...shared, helper, options: { uri: url, json: true, ...more } });
 }
 
-describe.each<Helper>(['httpRequestWithAuthentication', 'requestWithAuthentication'])(
-	'The HTTP Request node with this credential, by %s',
-	(helper) => {
-		test('reaches the gateway’s other addresses with the key, and its own headers and query', async () => {
-			const { gateway, access } = harness;
-			const list = await send(helper, `${gateway.baseUrl}/models`, {
-				headers: { 'X-Client-Request-ID': 'mine', AUTHORIZATION: 'Bearer somebody-else' },
-				qs: { page: '2' },
-			});
-			expect(list).toMatchObject({ object: 'list' });
-			const body = { model: 'aurora-text-1', input: 'Hello' };
-			const answer = await send(helper, `${gateway.baseUrl}/responses`, { method: 'POST', body });
-			expect(answer).toMatchObject({ object: 'response', status: 'completed' });
-			const authorization = `Bearer ${access.apiKey}`;
-			const headers = { authorization, 'x-client-request-id': 'mine' };
-			expect(gateway.requests).toMatchObject([
-				{ key: 'active', path: '/v1/models?page=2', status: 200, headers },
-				{ key: 'active', path: '/v1/responses', status: 200 },
-			]);
+describe.each(HELPERS)('The HTTP Request node with this credential, by %s', (helper) => {
+	test('reaches the gateway’s other addresses with the key, and its own headers and query', async () => {
+		const { gateway, access } = harness;
+		const list = await send(helper, `${gateway.baseUrl}/models`, {
+			headers: { 'X-Client-Request-ID': 'mine', AUTHORIZATION: 'Bearer somebody-else' },
+			qs: { page: '2' },
 		});
+		expect(list).toMatchObject({ object: 'list' });
+		const body = { model: 'aurora-text-1', input: 'Hello' };
+		const answer = await send(helper, `${gateway.baseUrl}/responses`, { method: 'POST', body });
+		expect(answer).toMatchObject({ object: 'response', status: 'completed' });
+		const authorization = `Bearer ${access.apiKey}`;
+		const headers = { authorization, 'x-client-request-id': 'mine' };
+		expect(gateway.requests).toMatchObject([
+			{ key: 'active', path: '/v1/models?page=2', status: 200, headers },
+			{ key: 'active', path: '/v1/responses', status: 200 },
+		]);
+	});
 
-		// All others are in test/unit/credential.test.ts.
-		test('refuses another port of the host', async () => {
-			const { protocol, hostname } = new URL(harness.gateway.origin);
-			const sending = send(helper, `${protocol}//${hostname}:9/v1/models`);
-			const error = await sending.catch((why: unknown) => why);
-			expect(error).toMatchObject({
-				message: expect.stringMatching(/URL is not an address of the gateway/) as string,
-				description: expect.stringMatching(/^This credential is sent to http/) as string,
-			});
-			expectNoSecret(harness.access.apiKey, error);
-			expect(harness.gateway.count()).toBe(0);
+	// All others are in test/unit/credential.test.ts.
+	test('refuses another port of the host', async () => {
+		const { protocol, hostname } = new URL(harness.gateway.origin);
+		const sending = send(helper, `${protocol}//${hostname}:9/v1/models`);
+		const error = await sending.catch((why: unknown) => why);
+		expect(error).toMatchObject({
+			message: expect.stringMatching(/URL is not an address of the gateway/) as string,
+			description: expect.stringMatching(/^This credential is sent to http/) as string,
 		});
+		expectNoSecret(harness.access.apiKey, error);
+		expect(harness.gateway.count()).toBe(0);
+	});
 
-		test.each([301, 302, 303, 307, 308])(
-			'carries the key to no other host by a redirect (%i), also where it asks to follow it',
-			async (status) => {
-				harness.answer(reply(status, '', { Location: `${other.gateway.baseUrl}/models` }));
-				const follow = { followRedirect: true, followAllRedirects: true, maxRedirects: 5 };
-				const alsoKey = { sendCredentialsOnCrossOriginRedirect: true };
-				for (const options of [{}, { ...follow, ...alsoKey, disableFollowRedirect: false }]) {
-					// An older helper returns the redirect's own body, a newer one refuses it.
-					await send(helper, `${harness.gateway.baseUrl}/models`, options).catch((why: Error) => {
-						expectNoSecret(harness.access.apiKey, why.message);
-					});
-				}
-				expect(harness.gateway.count()).toBe(2);
-			},
-		);
-	},
-);
+	test.each([301, 302, 303, 307, 308])(
+		'carries the key to no other host by a redirect (%i), also where it asks to follow it',
+		async (status) => {
+			harness.answer(reply(status, '', { Location: `${other.gateway.baseUrl}/models` }));
+			const follow = { followRedirect: true, followAllRedirects: true, maxRedirects: 5 };
+			const alsoKey = { sendCredentialsOnCrossOriginRedirect: true };
+			for (const options of [{}, { ...follow, ...alsoKey, disableFollowRedirect: false }]) {
+				// An older helper returns the redirect's own body, a newer one refuses it.
+				await send(helper, `${harness.gateway.baseUrl}/models`, options).catch((why: Error) => {
+					expectNoSecret(harness.access.apiKey, why.message);
+				});
+			}
+			expect(harness.gateway.count()).toBe(2);
+		},
+	);
+});

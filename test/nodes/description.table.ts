@@ -8,11 +8,9 @@ const oneOf = (initial: string, ...values: string[]): Field => ['options', initi
 const model: Fields = { model: ['resourceLocator', { mode: 'list', value: '' }] };
 const within = (name: string, fields: Fields): Fields =>
 	Object.fromEntries(Object.entries(fields).map(([inner, of]) => [`${name}.${inner}`, of]));
-const options = (of: Fields): Fields => ({ options: ['collection', {}], ...within('options', of) });
-const advanced = (of: Fields): Fields => ({
-	advanced: ['collection', {}],
-	...within('advanced', of),
-});
+const BARE: Field = ['collection', {}];
+const options = (of: Fields): Fields => ({ options: BARE, ...within('options', of) });
+const advanced = (of: Fields): Fields => ({ advanced: BARE, ...within('advanced', of) });
 
 const answering: Fields = {
 	...{ maxOutputTokens: 1024, temperature: 1, topP: 1 },
@@ -33,7 +31,7 @@ const format = (name: string): Fields => ({
 	...within(`${name}.format`, { name: 'answer', schema: json(schema), strict: true }),
 });
 const builtInTools = (more: Fields = {}): Fields => ({
-	builtInTools: ['collection', {}],
+	builtInTools: BARE,
 	...within('builtInTools', {
 		codeInterpreter: true,
 		fileSearch: ['collection', { vectorStoreIds: '[]' }],

@@ -1,8 +1,8 @@
-import type { IBinaryData, IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { PNG } from 'pngjs';
 import { drawImage, type FormRecord } from '../../gateway';
-import { prepareNode, storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
-import { CONTINUE, hash, imageNode, itemsOf, shown, useHarness } from './arrange';
+import { storeBinaryInMemory, storeBinaryOnDisk } from '../../scripts/engine/index';
+import { CONTINUE, hash, itemsOf, kept, shown, useHarness } from './arrange';
 import { createResponse, editImage, sourceFiles } from './parameters';
 
 const harness = useHarness();
@@ -14,12 +14,6 @@ const pngOf = (prompt: string) => {
 	return { png, url: `data:image/png;base64,${png.toString('base64')}` };
 };
 const [boat, tree] = [pngOf('boat'), pngOf('tree')];
-
-/** A file as n8n's own helper keeps it, in the storage of now. */
-async function kept(bytes: Buffer, name = 'a.png'): Promise<IBinaryData> {
-	const { context } = prepareNode({ node: imageNode(harness.time), parameters: {} });
-	return await context.helpers.prepareBinaryData(bytes, name, 'image/png');
-}
 
 /** Parameters of Response → Create, with a message for each reference. */
 function looking(...references: string[]) {

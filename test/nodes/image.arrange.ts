@@ -1,9 +1,8 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { imageBelongsTo, type Gateway } from '../../gateway';
 import { readBinary, runWorkflow, type WorkflowRun } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
-import { imageNode, textNode, type Harness } from './arrange';
+import { credentialOf, imageNode, textNode, type Harness } from './arrange';
 
 /** A node of a workflow, its settings as n8n saves them. */
 export type Placed = Pick<Partial<INode>, 'onError' | 'retryOnFail' | 'maxTries'> & {
@@ -36,23 +35,22 @@ export async function runChecked(
 	const leadTo = (outputs: string[][]) => ({
 		main: outputs.map((to) => to.map((node) => ({ node, type: 'main', index: 0 }))),
 	});
+	const wired = Object.entries(wires ?? inRow);
+	const connections = wired.map(([from, outputs]) => [from, leadTo(outputs)] as const);
 	const type = 'n8n-nodes-model-access.modelAccessImage';
 	const placed = { type, typeVersion: 1, position: [0, 0] as [number, number] };
 	const run = async () =>
 		await runWorkflow({
 			workflow: {
 				nodes: [start, ...nodes].map((node) => ({ ...placed, ...node })),
-				connections: Object.fromEntries(
-					Object.entries(wires ?? inRow).map(([from, outputs]) => [from, leadTo(outputs)]),
-				),
+				connections: Object.fromEntries(connections),
 			},
 			nodeTypes: {
 				'n8n-nodes-model-access.modelAccess': textNode(harness.time),
 				[type]: imageNode(harness.time),
 			},
 			triggerItems: items,
-			credentials: { modelAccessApi: { ...harness.access } },
-			credentialTypes: [new ModelAccessApi()],
+			...credentialOf(harness.access),
 			time: harness.time,
 			signal,
 		});

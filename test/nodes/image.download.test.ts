@@ -40,9 +40,8 @@ const stored = async () => (await storage.files()).filter((name) => !name.endsWi
 describe('A download', () => {
 	test('goes to the storage host without the key and compression, and the item points to the file', async () => {
 		const { items } = await harness.image(generateImage());
-		expect(harness.gateway.storageRequests).toMatchObject([
-			{ method: 'GET', headers: { accept: 'image/*', 'accept-encoding': 'identity' } },
-		]);
+		const asked = { accept: 'image/*', 'accept-encoding': 'identity' };
+		expect(harness.gateway.storageRequests).toMatchObject([{ method: 'GET', headers: asked }]);
 		const { headers } = harness.gateway.storageRequests[0]!;
 		expect([headers.authorization, headers.cookie]).toEqual([undefined, undefined]);
 		await expectImages(items, ['A boat']);
@@ -109,9 +108,8 @@ describe('A download that cannot be had', () => {
 		const error = shown(await harness.imageError(generateImage({ options })));
 		const task_id = harness.gateway.tasks[0]!.id;
 		const { host } = new URL(harness.gateway.storageUrl);
-		expect(error.message).toBe(
-			`The image could not be downloaded from ${host}: it is larger than Max File Size (${limit} MB)`,
-		);
+		const why = `it is larger than Max File Size (${limit} MB)`;
+		expect(error.message).toBe(`The image could not be downloaded from ${host}: ${why}`);
 		expect(error.description).toMatch(/paid for\. Do not .* it with Task → Get .* Task ID: /);
 		const image_urls = [expect.stringContaining(`/images/${task_id}/0.png`) as string];
 		const details = { task_id, image_urls, retryable: false };

@@ -1,7 +1,7 @@
 import { PNG } from 'pngjs';
 import { sizeOf, type FormRecord } from '../../gateway';
-import { prepareNode, storeBinaryOnDisk } from '../../scripts/engine/index';
-import { editImage, file, hash, imageNode, reply, sourceFiles, sourceUrls } from './arrange';
+import { storeBinaryOnDisk } from '../../scripts/engine/index';
+import { editImage, file, hash, kept, reply, sourceFiles, sourceUrls } from './arrange';
 import { useHarness } from './arrange';
 import { checkingTasks, expectImages } from './image.arrange';
 
@@ -101,9 +101,8 @@ test('an edit of addresses is JSON, and the node fetches nothing itself', async 
 	await harness.image(editImage(given));
 	const { headers, body } = edits()[0]!;
 	expect(headers['content-type']).toMatch(/^application\/json/);
-	const [mask, ...images] = [maskUrl, address, dataUrl, address].map((image_url) => ({
-		image_url,
-	}));
+	const all = [maskUrl, address, dataUrl, address];
+	const [mask, ...images] = all.map((image_url) => ({ image_url }));
 	const sent = { model: 'aurora-image-1', prompt: 'More light', images, mask, size: '40x20' };
 	expect(body).toEqual(sent);
 	expect(harness.gateway.count()).toBe(1);
@@ -111,13 +110,11 @@ test('an edit of addresses is JSON, and the node fetches nothing itself', async 
 
 test('files on disk may be larger than the 10 MB that the HTTP library takes without being asked', async () => {
 	const storage = await storeBinaryOnDisk();
-	const { context } = prepareNode({ node: imageNode(harness.time), parameters: {} });
-	const store = async (bytes: Buffer, name: string) =>
-		await context.helpers.prepareBinaryData(bytes, name, 'image/jpeg');
+	const type = 'image/jpeg';
 	const large = Buffer.concat([JPEG, Buffer.alloc(11 * 2 ** 20, 7)]);
-	const binary = { one: await store(large, 'one.jpg'), two: await store(JPEG, 'two.jpg') };
+	const [one, two] = [await kept(large, 'a.jpg', type), await kept(JPEG, 'b.jpg', type)];
 	const given = { ...sourceFiles('one', 'two'), waitForCompletion: false };
-	await harness.image(editFiles(given), { items: [{ json: {}, binary }] });
+	await harness.image(editFiles(given), { items: [{ json: {}, binary: { one, two } }] });
 	expect(form().files.map(({ sha256 }) => sha256)).toEqual([hash(large), hash(JPEG)]);
 	await storage.remove();
 });

@@ -21,15 +21,13 @@ describe('What Image → Generate sends', () => {
 	});
 
 	const same = { size: 'auto', n: 3, quality: 'high', background: 'transparent' };
+	const extra = { size: '32x32', stream: false, style: 'vivid' };
+	const extraBody = JSON.stringify(extra);
 	const node = { fileName: 'x', maxFileSize: 1, maxWait: 9, pollInterval: 9, timeout: 9 };
 	test.each<[string, IDataObject, object]>([
 		['each option', { ...same, outputFormat: 'webp' }, { ...same, output_format: 'webp' }],
 		['a number of images as text', { n: '={{ "2" }}' }, { n: 2 }],
-		[
-			'an extra body, which wins over the fields above it',
-			{ size: '64x64', extraBody: '{ "size": "32x32", "stream": false, "style": "vivid" }' },
-			{ size: '32x32', stream: false, style: 'vivid' },
-		],
+		['an extra body, which wins over the fields above it', { size: '64x64', extraBody }, extra],
 		['an extra body of an expression', { extraBody: '={{ { user: $json.user } }}' }, { user: 'u' }],
 		['nothing that is empty', { size: '', extraBody: '' }, {}],
 		['nothing for the node', { ...node, onTimeout: 'error', maxRetries: 1, concurrency: 1 }, {}],
@@ -87,14 +85,11 @@ describe('What Image → Generate returns', () => {
 	});
 
 	test('follows expressions for each item, also for field and name of the file', async () => {
-		const names = {
-			fileName: '=boat-{{ $json.sku }}-{index}',
-			binaryPropertyName: '={{ $json.field }}',
-		};
+		const fileName = '=boat-{{ $json.sku }}-{index}';
 		const parameters = generateImage({
 			model: byId('={{ $json.model }}'),
 			prompt: '=A boat for {{ $json.sku }}',
-			options: { n: 2, concurrency: 1, ...names },
+			options: { n: 2, concurrency: 1, fileName, binaryPropertyName: '={{ $json.field }}' },
 		});
 		const first = { model: 'aurora-image-1', sku: 'A', field: 'cover' };
 		const second = { model: 'aurora-omni-1', sku: 'B', field: ' back ' };
@@ -104,8 +99,7 @@ describe('What Image → Generate returns', () => {
 			{ model: 'aurora-omni-1', prompt: 'A boat for B', n: 2 },
 		]);
 		const files = ['cover A-0', 'cover A-1', 'back B-0', 'back B-1'].map((one) => one.split(' '));
-		expect(items).toMatchObject(
-			files.map(([field, name]) => ({ binary: { [field!]: { fileName: `boat-${name}.png` } } })),
-		);
+		const named = files.map(([field, name]) => ({ [field!]: { fileName: `boat-${name}.png` } }));
+		expect(items).toMatchObject(named.map((binary) => ({ binary })));
 	});
 });

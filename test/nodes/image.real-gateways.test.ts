@@ -12,29 +12,23 @@ const polls = () => harness.gateway.count({ route: 'task' });
 const submits = () => harness.gateway.count({ route: 'generations' });
 const failure = async (parameters: IDataObject) => shown(await harness.imageError(parameters));
 
-/** A run of Image → Generate that n8n tries three times. */
-const tried = async (given: IDataObject = {}) =>
-	await runChecked(harness, [
-		{ name: 'Draw', parameters: generateImage(given), retryOnFail: true, maxTries: 3 },
-	]);
-
 // What each end of a task comes to is in test/faults/task-ends.ts.
 test.each<[TaskEndName, RegExp, RegExp]>([
 	['not stored', /^The image task failed/, /may have been made and charged, .*before you submit/],
 	['too slow', /^The image task failed/, /may have been made and charged, .*before you submit/],
 	['lost', /^The gateway has lost the image task/, /no longer knows it\. The task may be charged/],
-])(
-	'Retry On Fail: a task that may be charged is not sent again: %s',
-	async (taskEnd, says, advice) => {
-		set({ taskEnd });
-		const { error } = await tried({ options: { maxWait: 3600, pollInterval: 600 } });
+])('Retry On Fail: a task that may be charged is not sent again: %s', async (...row) => {
+	const [taskEnd, says, advice] = row;
+	set({ taskEnd });
+	const options = { maxWait: 3600, pollInterval: 600 };
+	const draw = { name: 'Draw', parameters: generateImage({ options }) };
+	const { error } = await runChecked(harness, [{ ...draw, retryOnFail: true, maxTries: 3 }]);
 
-		expect(submits()).toBe(1);
-		expect(error?.message).toMatch(says);
-		expect(error?.description).toMatch(advice);
-		expect(error?.description).toContain(`Task ID: ${harness.gateway.tasks[0]?.id}.`);
-	},
-);
+	expect(submits()).toBe(1);
+	expect(error?.message).toMatch(says);
+	expect(error?.description).toMatch(advice);
+	expect(error?.description).toContain(`Task ID: ${harness.gateway.tasks[0]?.id}.`);
+});
 
 describe('The reason of a task without an image', () => {
 	test('is told by each operation: Task → Get hands the task on', async () => {
@@ -53,9 +47,8 @@ describe('The reason of a task without an image', () => {
 	test('is told as a refusal of the provider, its words bounded', async () => {
 		set({ taskEnd: 'refused by the model' });
 		const error = await failure(generateImage());
-		expect(error.message).toMatch(
-			/^The model’s provider refused the prompt or an image.*: I can’t/,
-		);
+		const says = /^The model’s provider refused the prompt or an image.*: I can’t/;
+		expect(error.message).toMatch(says);
 		expect(error.message.length).toBeLessThan(700);
 		expect(error.description).toMatch(/^Change the prompt .* Nothing was made\./);
 	});
@@ -77,11 +70,8 @@ describe('What a gateway says of an image', () => {
 	});
 
 	test('is all there with Simplify off, fields that nobody knows and request IDs included', async () => {
-		harness.gateway.settings.intercept = ({ route, reply }) => {
-			const color = '"color":"blue","object"';
-			if (route === 'task' && reply) reply.body = String(reply.body).replace('"object"', color);
-			return undefined;
-		};
+		const color = '"color":"blue","object"';
+		harness.changeReplies('task', (body) => body.replace('"object"', color));
 		const { json } = (await harness.image(generateImage({ simplify: false }))).items[0]!;
 		const [{ id, createdAt, expiresAt }] = harness.gateway.tasks as [ImageTask];
 		const last = harness.gateway.requests.at(-1)!;

@@ -91,26 +91,23 @@ describe('An image that is refused', () => {
 	const endAs = (taskEnd: typeof harness.gateway.settings.taskEnd) =>
 		Object.assign(harness.gateway.settings, { taskEnd });
 
-	test.each(['the task', 'the submit, with Retry-After: 0'])(
-		'by 429 on %s waits until Max Wait',
-		async (where) => {
-			if (where === 'the task') endAs('too many requests');
-			else harness.answer(errorReply(429, { retryAfter: 0 }));
-			const options = { maxWait: 100, onTimeout: 'returnTask' };
-			const error = shown(await harness.imageError(generateImage({ options })));
+	const WHERE = ['the task', 'the submit, with Retry-After: 0'];
+	test.each(WHERE)('by 429 on %s waits until Max Wait', async (where) => {
+		if (where === 'the task') endAs('too many requests');
+		else harness.answer(errorReply(429, { retryAfter: 0 }));
+		const options = { maxWait: 100, onTimeout: 'returnTask' };
+		const error = shown(await harness.imageError(generateImage({ options })));
 
-			expect(harness.seconds()).toBeGreaterThan(60);
-			expect(harness.seconds()).toBeLessThanOrEqual(100);
-			expect(harness.gateway.count({ route: 'generations' })).toBeLessThan(9);
-			expect(error.message).toMatch(/HTTP 429/);
-			const advice =
-				/^The gateway refused this image \d+ times within Max Wait \(100 s\)\. Nothing/;
-			expect(error.description).toMatch(advice);
-			expect(error.context.details).toMatchObject({ http_status: 429, retryable: true });
-			expect(error.context.details).not.toHaveProperty('task_id');
-			expect(error.context).not.toHaveProperty('acceptedTasks');
-		},
-	);
+		expect(harness.seconds()).toBeGreaterThan(60);
+		expect(harness.seconds()).toBeLessThanOrEqual(100);
+		expect(harness.gateway.count({ route: 'generations' })).toBeLessThan(9);
+		expect(error.message).toMatch(/HTTP 429/);
+		const advice = /^The gateway refused this image \d+ times within Max Wait \(100 s\)\. Nothing/;
+		expect(error.description).toMatch(advice);
+		expect(error.context.details).toMatchObject({ http_status: 429, retryable: true });
+		expect(error.context.details).not.toHaveProperty('task_id');
+		expect(error.context).not.toHaveProperty('acceptedTasks');
+	});
 
 	test('leaves nothing to resume, and its task IDs in the log alone', async () => {
 		let refusals = 2;

@@ -113,13 +113,11 @@ test('Task → Get looks once at each task: its images if it is done, else how i
 	await harness.time.advance(6000);
 	const queued = await submitted(harness, { prompt: 'One' });
 	const running = await submitted(harness, { prompt: 'Two' });
-	harness.gateway.settings.intercept = ({ reply, record }) => {
-		if (reply && record.path.endsWith(queued.id)) {
-			reply.body = String(reply.body).replace('"processing"', '"queued"');
-			delete reply.headers['Retry-After'];
-		}
-		return undefined;
-	};
+	harness.changeReplies('task', (body, headers) => {
+		if (!body.includes(queued.id)) return body;
+		delete headers['Retry-After'];
+		return body.replace('"processing"', '"queued"');
+	});
 	const ids = [failed, done, queued, running].map(({ id }) => id);
 	const options = { fileName: 'kept-{index}', binaryPropertyName: 'file' };
 	const given = { items: itemsOf(...ids.map((id) => ({ id }))) };
@@ -141,9 +139,8 @@ test('Task → Get looks once at each task: its images if it is done, else how i
 	expect(items[3]?.json).not.toHaveProperty('retry_after');
 	for (const name of ['model', 'prompt']) expect(items[1]?.json).not.toHaveProperty(name);
 	await expectImages(items.slice(1, 3), ['A tree', 'A tree'], 'file');
-	expect(polls().map(({ method, path, rawLength }) => [method, path, rawLength])).toEqual(
-		ids.map((id) => ['GET', `/v1/images/tasks/${id}`, 0]),
-	);
+	const looks = ids.map((id) => ({ method: 'GET', path: `/v1/images/tasks/${id}`, rawLength: 0 }));
+	expect(polls()).toMatchObject(looks);
 	expect(harness.seconds()).toBe(6);
 });
 

@@ -30,18 +30,14 @@ function findKits() {
 
 const harness = useChat();
 
-const weather = {
-	type: 'function',
-	function: { name: 'get_weather', description: 'Says it', parameters: { type: 'object' } },
-};
+const says = { name: 'get_weather', description: 'Says it', parameters: { type: 'object' } };
+const weather = { type: 'function', function: says };
 const schema = { title: 'Sorted', type: 'object', properties: { ok: { type: 'boolean' } } };
 const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] };
 
 describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ version, folder }) => {
-	const sdk = () =>
-		jest.requireActual<typeof import('@n8n/ai-node-sdk')>(
-			join(folder, 'node_modules/@n8n/ai-node-sdk'),
-		);
+	const path = join(folder, 'node_modules/@n8n/ai-node-sdk');
+	const sdk = () => jest.requireActual<typeof import('@n8n/ai-node-sdk')>(path);
 
 	/** The adapter as the kit makes it, and the same that n8n's agents and chains call. */
 	type Raw = Supplied & { raw: Adapter };
@@ -128,9 +124,8 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 		};
 		const without = await send(part);
 		const kept = await send(repair(part));
-		expect(kept).toEqual([
-			{ role: 'user', content: [{ type: 'input_text', text: 'What is it?' }, sent] },
-		]);
+		const asked = { type: 'input_text', text: 'What is it?' };
+		expect(kept).toEqual([{ role: 'user', content: [asked, sent] }]);
 		expectLoss(repair, without, kept);
 	});
 
@@ -191,30 +186,22 @@ describe.each(findKits())('the adapter of @n8n/ai-utilities $version', ({ versio
 	});
 
 	type Loss = [patch: (model: Adapter) => void, (supplied: Raw) => Promise<unknown>, kept: unknown];
+	const toolChoice = async ({ raw }: Raw) => {
+		const bound = raw.bindTools([weather], { tool_choice: 'any' }) as unknown as LangChainModel;
+		await harness.drive(bound.invoke('Hi'));
+		return harness.bodies().at(-1)?.tool_choice;
+	};
+	const structured = async ({ model }: Raw) =>
+		await harness.drive(model.withStructuredOutput(schema).invoke('A wish')).catch(String);
+	const streamUsage = async ({ model, runs }: Raw) => {
+		await harness.drive(chunksOf(model, 'Hello you there'));
+		return runs().at(-1)?.data?.ai_languageModel?.[0]?.[0]?.json.tokenUsage;
+	};
+	const USAGE = { promptTokens: 3, completionTokens: 13, totalTokens: 16 };
 	const LOSSES: Loss[] = [
-		[
-			adapter.keepToolChoice,
-			async ({ raw }) => {
-				const bound = raw.bindTools([weather], { tool_choice: 'any' }) as unknown as LangChainModel;
-				await harness.drive(bound.invoke('Hi'));
-				return harness.bodies().at(-1)?.tool_choice;
-			},
-			'required',
-		],
-		[
-			adapter.keepStructuredOutput,
-			async ({ model }) =>
-				await harness.drive(model.withStructuredOutput(schema).invoke('A wish')).catch(String),
-			{ ok: expect.any(Boolean) as boolean },
-		],
-		[
-			adapter.keepStreamUsage,
-			async ({ model, runs }) => {
-				await harness.drive(chunksOf(model, 'Hello you there'));
-				return runs().at(-1)?.data?.ai_languageModel?.[0]?.[0]?.json.tokenUsage;
-			},
-			{ promptTokens: 3, completionTokens: 13, totalTokens: 16 },
-		],
+		[adapter.keepToolChoice, toolChoice, 'required'],
+		[adapter.keepStructuredOutput, structured, { ok: expect.any(Boolean) as boolean }],
+		[adapter.keepStreamUsage, streamUsage, USAGE],
 		...[adapter.keepContent, adapter.keepStreamedContent].map((patch, way): Loss => {
 			const ask = async ({ model }: Raw) => {
 				const { content: text, ...more } = await harness.drive(WAYS[way]![1](model, 'Hi'));
@@ -266,9 +253,7 @@ describe('a missing patch point', () => {
 				expect(answer.tool_calls).toHaveLength(1);
 			}
 			const warnings = logs.filter(({ level }) => level === 'warn');
-			expect(warnings.map(({ message }) => message)).toEqual([
-				expect.stringMatching('has no pipe'),
-			]);
+			expect(warnings).toMatchObject([{ message: expect.stringMatching('has no pipe') as string }]);
 		} finally {
 			delete kit.pipe;
 		}

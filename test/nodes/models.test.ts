@@ -1,8 +1,7 @@
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { errorReply } from '../../gateway';
-import { newRecord, runListSearch, type RunListSearchOptions } from '../../scripts/engine/index';
+import { newRecord } from '../../scripts/engine/index';
 import { expectNoSecret } from '../support/secrets';
-import { CONTINUE, createResponse, getModels, imageNode, itemsOf, reply, shown } from './arrange';
+import { CONTINUE, getModels, imageNode, itemsOf, openList, reply, shown } from './arrange';
 import { textNode, useHarness, type IDataObject } from './arrange';
 
 const harness = useHarness();
@@ -24,9 +23,9 @@ describe('Model → Get Many', () => {
 	});
 
 	test('returns 50 models, or as many as Limit says, or all, and no item if there is none', async () => {
-		harness.gateway.settings.models = Object.fromEntries(
-			Array.from({ length: 60 }, (_unused, index) => [`model-${index}`, { text: true }]),
-		);
+		const ids = Array.from({ length: 60 }, (_unused, n) => `model-${n}`);
+		const models = Object.fromEntries(ids.map((id) => [id, { text: true }]));
+		Object.assign(harness.gateway.settings, { models });
 		expect(await listed({})).toHaveLength(50);
 		expect(await listed({ limit: 2 })).toEqual(['model-0', 'model-1']);
 		expect(await listed({ limit: 2, returnAll: true })).toHaveLength(60);
@@ -53,28 +52,12 @@ describe('Model → Get Many', () => {
 	});
 });
 
-const NODES = { text: textNode, image: imageNode };
-
-/** Opens the model list of a node, as the editor does. */
-const openList = async (
-	node: keyof typeof NODES,
-	{ access = {}, ...given }: { access?: object } & Partial<RunListSearchOptions>,
-) =>
-	await runListSearch({
-		node: NODES[node](harness.time),
-		method: 'searchModels',
-		parameters: createResponse() as RunListSearchOptions['parameters'],
-		credentials: { modelAccessApi: { ...harness.access, ...access } },
-		credentialTypes: [new ModelAccessApi()],
-		...given,
-	});
-
 describe('The model list', () => {
 	/** What the list of a node holds of models that the gateway has, asked for once. */
-	async function listed(node: keyof typeof NODES, data: object[], filter?: string) {
+	async function listed(node: typeof textNode, data: object[], filter?: string) {
 		harness.answer(reply(200, { object: 'list', data }));
 		const before = harness.gateway.count();
-		const { results } = await openList(node, { filter });
+		const { results } = await openList(node(harness.time), harness.access, { filter });
 		expect(harness.gateway.count()).toBe(before + 1);
 		return results.map(({ name, value }) => [name, value]);
 	}
@@ -91,11 +74,11 @@ describe('The model list', () => {
 		];
 		const mini = ['GPT-5.4 Mini (gpt-5.4-mini)', 'gpt-5.4-mini'];
 		const bare = ['same', 'blank', 'odd'].map((id) => [id, id]);
-		expect(await listed('text', data)).toEqual([mini, ...bare, ['Two lines (lines)', 'lines']]);
-		expect(await listed('text', data, ' 5.4 MINI')).toEqual([mini]);
-		expect(await listed('image', data, '5.4-mini')).toEqual([mini]);
-		expect(await listed('text', data, 'nothing like that')).toEqual([]);
-		expect(await listed('text', data, '')).toHaveLength(5);
+		expect(await listed(textNode, data)).toEqual([mini, ...bare, ['Two lines (lines)', 'lines']]);
+		expect(await listed(textNode, data, ' 5.4 MINI')).toEqual([mini]);
+		expect(await listed(imageNode, data, '5.4-mini')).toEqual([mini]);
+		expect(await listed(textNode, data, 'nothing like that')).toEqual([]);
+		expect(await listed(textNode, data, '')).toHaveLength(5);
 	});
 
 	test('of the image node has models first that draw, and leaves none out', async () => {
@@ -110,25 +93,25 @@ describe('The model list', () => {
 			{ id: 'gpt-9', display_name: 'GPT Image' },
 			{ id: 'brush', output_modalities: ['image'] },
 		];
-		expect(await idsOf('image', data)).toEqual([
+		expect(await idsOf(imageNode, data)).toEqual([
 			...['omni', 'painter', 'grok-imagine', 'gpt-9', 'brush'],
 			...['text', 'says-no-image', 'unknown', 'chat'],
 		]);
-		expect(await idsOf('text', data)).toEqual(data.map(({ id }) => id));
+		expect(await idsOf(textNode, data)).toEqual(data.map(({ id }) => id));
 	});
 
 	test('offers no patterns, since a request names one model; Get Many returns and finds them', async () => {
 		const ids = ['gpt-*', 'gpt-5', '*', 'openai/*', 'vendor/*-mini', 'gpt-5-mini'];
 		const data = ids.map((id) => ({ id, object: 'model' }));
-		expect(await idsOf('text', data)).toEqual(['gpt-5', 'gpt-5-mini']);
-		expect(await idsOf('text', data, 'GPT-')).toEqual(['gpt-5', 'gpt-5-mini']);
-		expect(await idsOf('text', data, '*')).toEqual([]);
+		expect(await idsOf(textNode, data)).toEqual(['gpt-5', 'gpt-5-mini']);
+		expect(await idsOf(textNode, data, 'GPT-')).toEqual(['gpt-5', 'gpt-5-mini']);
+		expect(await idsOf(textNode, data, '*')).toEqual([]);
 		const found = await harness.text(getModels({ options: { search: '*' } }));
 		expect(found.items.map(({ json }) => json)).toEqual(data.filter(({ id }) => id.includes('*')));
 	});
 
 	test.each([[[]], [[{ id: 'gpt-*' }]]])('without an ID says what to do: %j', async (data) => {
-		const error = await listed('image', data).catch((failure: Error) => failure);
+		const error = await listed(imageNode, data).catch((failure: Error) => failure);
 		expect(shown({ error: error as Error })).toMatchObject({
 			message: 'The gateway lists no model that this key may use',
 			description: expect.stringMatching(/^Select By ID/) as string,
@@ -137,10 +120,8 @@ describe('The model list', () => {
 });
 
 const LIMITED = /^((?!option).)*raise the limit((?!option).)*$/is;
-const [LONG_WAIT, NO_WAIT] = [
-	errorReply(503, { retryAfter: 120 }),
-	errorReply(429, { retryAfter: 0 }),
-];
+const LONG_WAIT = errorReply(503, { retryAfter: 120 });
+const NO_WAIT = errorReply(429, { retryAfter: 0 });
 const [NO_KEY, OVERLOADED, AT_LIMIT] = [/^API Key is empty$/, /overloaded.*HTTP 503/, /HTTP 429/];
 // People in front of a list do not wait for long, and it has no options.
 test.each([
@@ -149,11 +130,12 @@ test.each([
 	['one more try was refused as well', NO_WAIT, AT_LIMIT, LIMITED, 2],
 ])('A model list that cannot be opened says why: %s', async (...row) => {
 	const [, fault, message, advice, requests] = row;
-	const access = message === NO_KEY ? { apiKey: ' ' } : {};
+	const access = { ...harness.access, ...(message === NO_KEY && { apiKey: ' ' }) };
 	harness.answer(fault);
 	const record = newRecord();
-	const opening = openList('text', { access, record }).then(() => new Error('It opened'));
-	const error = shown({ error: await opening.catch((failure: Error) => failure) });
+	const opening = openList(textNode(harness.time), access, { record });
+	const failing = opening.then(() => new Error('It opened')).catch((failure: Error) => failure);
+	const error = shown({ error: await failing });
 	expectNoSecret(harness.access.apiKey, error, record);
 	expect(error.message).toMatch(message);
 	expect(error.description).toMatch(advice);

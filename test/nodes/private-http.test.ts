@@ -1,9 +1,10 @@
 import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
-import { requestAs, runCredentialTest, runListSearch } from '../../scripts/engine/index';
-import { createResponse, getModels, lookUp, textNode, useHarness } from './arrange';
-import { startChat } from './chat-model.arrange';
+import { requestAs, runCredentialTest } from '../../scripts/engine/index';
+import { createResponse, getModels, lookUp, openList, textNode, useHarness } from './arrange';
+import { useChat } from './chat-model.arrange';
 
 const harness = useHarness();
+const chat = useChat();
 beforeEach(() => void lookUp(['127.0.0.1'], 'gateway', 'public.example'));
 afterEach(() => jest.restoreAllMocks());
 
@@ -13,55 +14,28 @@ const credentialType = new ModelAccessApi();
 /** Each way in which n8n uses the credential; each throws, or returns what it got. */
 type Use = (data: { baseUrl: string; allowPrivateHttp?: boolean }) => Promise<unknown>;
 const whole = (data: object) => ({ ...harness.access, ...data });
-const WAYS: Array<[string, Use]> = [
-	['a node', async (access) => await harness.text(getModels(), { access })],
-	[
-		'a node that streams',
-		async (access) => await harness.text(createResponse({ stream: true }), { access }),
-	],
-	[
-		'the model picker',
-		async (data) =>
-			await runListSearch({
-				node: textNode(harness.time),
-				method: 'searchModels',
-				credentials: { modelAccessApi: whole(data) },
-				credentialTypes: [credentialType],
-			}),
-	],
-	[
-		'the chat model',
-		async (access) => {
-			const chat = await startChat();
-			try {
-				const { model } = await chat.supply({}, { access });
-				return await harness.time.drive(model.invoke('Hello'));
-			} finally {
-				await chat.close();
-			}
-		},
-	],
-	[
-		'the credential’s test',
-		async (data) => {
-			const { status, message } = await runCredentialTest({ credentialType, data: whole(data) });
-			if (status !== 'OK') throw new Error(message);
-			return message;
-		},
-	],
-	[
-		'the HTTP Request node',
-		async (data) =>
-			await requestAs({
-				credentialType,
-				data: whole(data),
-				helper: 'httpRequestWithAuthentication',
-				options: { url: `${data.baseUrl}/models` },
-			}),
-	],
-];
+const streamed = createResponse({ stream: true });
+const WAYS: Record<string, Use> = {
+	'a node': async (access) => await harness.text(getModels(), { access }),
+	'a node that streams': async (access) => await harness.text(streamed, { access }),
+	'the model picker': async (data) => await openList(textNode(harness.time), whole(data)),
+	'the chat model': async (access) => {
+		const { model } = await chat.supply({}, { access });
+		return await harness.time.drive(model.invoke('Hello'));
+	},
+	'the credential’s test': async (data) => {
+		const { status, message } = await runCredentialTest({ credentialType, data: whole(data) });
+		if (status !== 'OK') throw new Error(message);
+		return message;
+	},
+	'the HTTP Request node': async (data) => {
+		const helper = 'httpRequestWithAuthentication';
+		const options = { url: `${data.baseUrl}/models` };
+		return await requestAs({ credentialType, data: whole(data), helper, options });
+	},
+};
 
-test.each(WAYS)(
+test.each(Object.entries(WAYS))(
 	'Allow HTTP in a Private Network lets %s reach a private name by http if it is on, and no public one',
 	async (_, use) => {
 		const { port } = new URL(harness.gateway.origin);
@@ -84,7 +58,7 @@ test('Only the switch itself turns it on, no text that looks like it', async () 
 	const baseUrl = harness.gateway.baseUrl.replace('127.0.0.1', 'gateway');
 	for (const allowPrivateHttp of ['true', 'false', 1, {}]) {
 		const data = { ...harness.access, baseUrl, allowPrivateHttp };
-		const { status } = await runCredentialTest({ credentialType, data: data });
+		const { status } = await runCredentialTest({ credentialType, data });
 		expect([allowPrivateHttp, status]).toEqual([allowPrivateHttp, 'Error']);
 	}
 });

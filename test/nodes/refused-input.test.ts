@@ -23,11 +23,7 @@ const rowsOf = (byAdvice: Record<string, Array<[message: string, ...values: IDat
 	);
 
 /** Runs a node with a bad value, and expects that it says so, of its item, before it sends anything. */
-async function expectRefusal(
-	message: string,
-	advice: string,
-	run: ReturnType<typeof harness.imageError>,
-) {
+async function expectRefusal(message: string, advice: string, run: Promise<{ error: Error }>) {
 	const error = shown(await run);
 	const context = { itemIndex: 0, details: { retryable: false, advice } };
 	expect(error).toMatchObject({ name: 'NodeOperationError', description: advice, context });
@@ -74,6 +70,9 @@ describe('Response → Create is not sent:', () => {
 			],
 			'Enter a JSON Schema that describes the answer.': [
 				['Schema is empty', schema({ schema: '{}' })],
+			],
+			'Enter the IDs of the stores to search, such as ["vs_1"].': [
+				['Vector Store IDs is empty', { builtInTools: { fileSearch: { vectorStoreIds: '[]' } } }],
 			],
 		}),
 	)('%s', async (message, advice, given) => {
@@ -192,19 +191,14 @@ test('Under Continue each item of Image → Generate names its own bad option, a
 	];
 	const names = rows.flatMap(([options]) => Object.keys(options));
 	const options = Object.fromEntries(names.map((name) => [name, `={{ $json.${name} }}`]));
-	const run = await harness.image(generateImage({ options }), {
-		items: itemsOf(...rows.map(([given]) => given)),
-		...CONTINUE,
-	});
-	expect(run.items.map(({ json, pairedItem }) => [json.error, pairedItem])).toEqual(
-		rows.map(([, message], item) => [message, { item }]),
-	);
+	const items = itemsOf(...rows.map(([given]) => given));
+	const run = await harness.image(generateImage({ options }), { items, ...CONTINUE });
+	const told = run.items.map(({ json, pairedItem }) => [json.error, pairedItem]);
+	expect(told).toEqual(rows.map(([, message], item) => [message, { item }]));
 	expect(harness.gateway.count()).toBe(0);
 });
 
 describe('What a field lacks', () => {
-	const option = (options: IDataObject, prompt = 'A boat') => generateImage({ prompt, options });
-
 	/** Message and advice of an error of the image node. */
 	async function imageError(parameters: IDataObject, binary = {}): Promise<[string, string]> {
 		const given = { items: [{ json: { answer: '' }, binary }] };
@@ -213,6 +207,7 @@ describe('What a field lacks', () => {
 		return [message, description ?? ''];
 	}
 
+	const extraBody = '{"prompt":""}';
 	const NOTHING = (field: string) => `The expression in ${field} gave nothing`;
 	test.each([
 		[NOTHING('Prompt'), generateImage({ prompt: '={{ $json.prompt }}' })],
@@ -226,7 +221,7 @@ describe('What a field lacks', () => {
 		['Model is empty', generateImage({ model: byId('') })],
 		['Task ID is empty', getTask('')],
 		// The field is filled; the extra body empties it.
-		['Prompt is empty', option({ extraBody: '{"prompt":""}' }, '={{ "A boat" }}')],
+		['Prompt is empty', generateImage({ prompt: '={{ "A boat" }}', options: { extraBody } })],
 	])('is told: %s', async (says, parameters) => {
 		const [message, advice] = await imageError(parameters);
 		expect(message).toBe(says);

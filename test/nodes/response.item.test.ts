@@ -110,14 +110,11 @@ describe('Images that the model draws', () => {
 
 useDisk();
 
-test.each([true, false])(
-	'Drawn images go to n8n’s storage on disk (stream: %p)',
-	async (stream) => {
-		const given = createResponse({ prompt: 'A red boat', stream, options: { tools: DRAWING } });
-		const { items } = await harness.text(given);
-		expect(items[0]?.binary?.data?.id).toMatch(/^filesystem/);
-		const [png] = await expectImages(items, ['A red boat']);
-		expect(sizeOf(png!)).toEqual({ width: 32, height: 24 });
-		expect(items[0]?.json.text).toBe('You said: A red boat');
-	},
-);
+test.each([true, false])('Drawn images go to n8n’s files on disk (stream: %p)', async (stream) => {
+	const given = createResponse({ prompt: 'A red boat', stream, options: { tools: DRAWING } });
+	const { items } = await harness.text(given);
+	expect(items[0]?.binary?.data?.id).toMatch(/^filesystem/);
+	const [png] = await expectImages(items, ['A red boat']);
+	expect(sizeOf(png!)).toEqual({ width: 32, height: 24 });
+	expect(items[0]?.json.text).toBe('You said: A red boat');
+});

@@ -32,13 +32,12 @@ describe('What Response → Create sends', () => {
 	test('follows expressions for each item', async () => {
 		const texts = { prompt: '=Say {{ $json.word }}', instructions: '={{ $json.how }}' };
 		const given = { model: byId('={{ $json.model }}'), ...texts };
-		const items = itemsOf(
-			{ model: 'aurora-text-1', word: 'yes', how: 'loud' },
-			{ model: 'Aurora-Text-2.5-Preview', word: 'no', how: '' },
-		);
+		const [one, other] = ['aurora-text-1', 'Aurora-Text-2.5-Preview'];
+		const first = { model: one, word: 'yes', how: 'loud' };
+		const items = itemsOf(first, { model: other, word: 'no', how: '' });
 		expect(await sent(given, { items })).toEqual([
-			{ model: 'aurora-text-1', input: 'Say yes', instructions: 'loud' },
-			{ model: 'Aurora-Text-2.5-Preview', input: 'Say no' },
+			{ model: one, input: 'Say yes', instructions: 'loud' },
+			{ model: other, input: 'Say no' },
 		]);
 	});
 
@@ -86,7 +85,8 @@ describe('An option of Response → Create', () => {
 
 	const json = format({ type: 'json_object' }).outputFormat;
 	const schema = JSON.stringify(SCHEMA);
-	const over = { topP: 0.5, ...format({ type: 'text' }) };
+	const extraBody = '{ "top_p": 0.1, "text": { "a": 1 } }';
+	const over = { topP: 0.5, ...format({ type: 'text' }), extraBody };
 	test.each<[string, IDataObject, object]>([
 		['a 0', { temperature: 0 }, { temperature: 0 }],
 		['a number as text', { topP: '={{ "0.5" }}' }, { top_p: 0.5 }],
@@ -96,11 +96,7 @@ describe('An option of Response → Create', () => {
 		['nothing', { metadata: '{}', tools: ' [] ', include: ' , ', toolChoice: ' ' }, {}],
 		['any JSON as output', { outputFormat: json }, { text: json }],
 		['a schema', format({ name: 'reply', schema, strict: false }), sentSchema('reply', false)],
-		[
-			'an extra body over it',
-			{ ...over, extraBody: '{ "top_p": 0.1, "text": { "a": 1 } }' },
-			{ top_p: 0.1, text: { format: { type: 'text' }, a: 1 } },
-		],
+		['an extra body over it', over, { top_p: 0.1, text: { format: { type: 'text' }, a: 1 } }],
 	])('sends %s, and nothing else', async (_name, options, expected) => {
 		expect(await sent({ options })).toEqual([{ ...BARE, ...expected }]);
 	});

@@ -78,10 +78,8 @@ const textFields = (properties: INodeProperties[]): Placed[] =>
 
 /** Parameters in which a field holds this text, and those on which it depends as it needs them. */
 function withValue({ field: { displayOptions, type }, path }: Placed, text: string): IDataObject {
-	const depends = Object.entries(displayOptions?.show ?? {}).map(([name, values]) => [
-		name.replace(/^\//, ''),
-		values?.[0],
-	]);
+	const show = Object.entries(displayOptions?.show ?? {});
+	const depends = show.map(([name, values]) => [name.replace(/^\//, ''), values?.[0]]);
 	const value: unknown = type === 'resourceLocator' ? byId(text) : text;
 	const set = path.split('.').reduceRight((inner, name) => ({ [name]: inner }), value);
 	return { ...Object.fromEntries(depends), ...(set as object) } as IDataObject;
@@ -97,11 +95,9 @@ const PROPERTIES: Record<string, INodeProperties[]> = Object.fromEntries(
 
 /** All fields of all operations. */
 const FIELDS = Object.entries(PROPERTIES).flatMap(([of, properties]) =>
-	textFields(properties).map((placed) => ({
-		name: `${of}: ${optionLabel(placed.field)}`,
-		of,
-		placed,
-	})),
+	textFields(properties).map((placed) => {
+		return { name: `${of}: ${optionLabel(placed.field)}`, of, placed };
+	}),
 );
 
 /** The error of an operation. */
@@ -279,14 +275,12 @@ describe('A boolean field', () => {
 		expect(sent()).toMatchObject({ store: true, stream: true, tools });
 	});
 
-	test.each([' ', '={{ $json.nothing }}', '={{ null }}'])(
-		'is as by default with %j',
-		async (nothing) => {
-			const given = { waitForCompletion: nothing, options: { downloadImages: nothing } };
-			const { items } = await harness.image(generateImage(given));
-			expect(items[0]?.binary).toHaveProperty('data');
-			await harness.text(createResponse({ stream: nothing, options: { store: nothing } }));
-			for (const name of ['stream', 'store']) expect(sent()).not.toHaveProperty(name);
-		},
-	);
+	const UNSET = [' ', '={{ $json.nothing }}', '={{ null }}'];
+	test.each(UNSET)('is as by default with %j', async (nothing) => {
+		const given = { waitForCompletion: nothing, options: { downloadImages: nothing } };
+		const { items } = await harness.image(generateImage(given));
+		expect(items[0]?.binary).toHaveProperty('data');
+		await harness.text(createResponse({ stream: nothing, options: { store: nothing } }));
+		for (const name of ['stream', 'store']) expect(sent()).not.toHaveProperty(name);
+	});
 });

@@ -14,10 +14,9 @@ export const manifest: Omit<typeof packageJson, 'devDependencies' | 'scripts'> &
 
 /** The built files that hold a class for n8n, by its name. */
 export const classFiles = Object.fromEntries(
-	[...manifest.n8n.nodes, ...manifest.n8n.credentials].map((file) => [
-		path.basename(file).split('.')[0] ?? '',
-		file,
-	]),
+	[...manifest.n8n.nodes, ...manifest.n8n.credentials].map((file) => {
+		return [path.basename(file).split('.')[0] ?? '', file] as const;
+	}),
 );
 
 /** @throws {Error} where the package is not built, with what to do */
@@ -29,10 +28,8 @@ function requireBuild() {
 
 /** Every file below a folder of the project. */
 export async function filesBelow(folder: string): Promise<string[]> {
-	const entries = await readdir(path.join(project, folder), {
-		recursive: true,
-		withFileTypes: true,
-	});
+	const all = { recursive: true, withFileTypes: true } as const;
+	const entries = await readdir(path.join(project, folder), all);
 	return entries
 		.filter((entry) => entry.isFile())
 		.map((entry) => path.relative(project, path.join(entry.parentPath, entry.name)))

@@ -25,9 +25,8 @@ const CHANGELOG = `# Changelog
 const notes = (version: string) => releaseNotes(CHANGELOG, version, FILES);
 
 test('the notes of a release are the section of its version: its links lead to the repository', () => {
-	expect(notes('1.1.0')).toBe(
-		`### Fixed\n\n- A wait ([docs](${FILES}/docs/a.md#b), [site](https://site.example)).`,
-	);
+	const wait = `- A wait ([docs](${FILES}/docs/a.md#b), [site](https://site.example)).`;
+	expect(notes('1.1.0')).toBe(`### Fixed\n\n${wait}`);
 	// Without the addresses of the headings, which stand at the end.
 	expect(notes('1.0.0')).toBe('- The first.');
 });

@@ -31,10 +31,8 @@ test('each status is there, with what the error begins with', () => {
 
 test('what an error says if something may be charged is there', () => {
 	const said = rows(section(ERRORS, 'What an error tells you'));
-	expect(said.map((row) => row['The advice begins with'])).toEqual([
-		MAYBE_EXECUTED_ADVICE.response,
-		MAYBE_EXECUTED_ADVICE.image,
-	]);
+	const { response, image } = MAYBE_EXECUTED_ADVICE;
+	expect(said.map((row) => row['The advice begins with'])).toEqual([response, image]);
 });
 
 test('each error that a page quotes is found in the sources, apart from what is filled in', async () => {

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import * as nodes from '../nodes/arrange';
 import { codeBlocks, PAGES, rows, section } from './pages';
 
@@ -14,12 +14,10 @@ const changed = (json: unknown, change: (key: string, value: unknown) => unknown
 const tidy = (json: unknown) =>
 	changed(json, (key, value) => (['id', 'request_id', 'usage'].includes(key) ? '' : value));
 
+type Items = nodes.RunOptions['items'];
+
 /** What a response gives is told by its request, but for IDs; its fields come in this order. */
-async function expectResponse(
-	given: IDataObject,
-	shown?: IDataObject,
-	items?: INodeExecutionData[],
-) {
+async function expectResponse(given: IDataObject, shown?: IDataObject, items?: Items) {
 	const run = await harness.text(nodes.createResponse(given), items && { items });
 	const json = run.items[0]!.json;
 	expect(tidy(json)).toEqual(tidy(shown));
@@ -55,14 +53,10 @@ function quoted(place: string, prompt: string): string {
 /** Each place of a page that shows JSON, and the runs that make it; input stands beside its output. */
 const PLACES: Record<string, (shown: Shown, place: string) => Promise<void>> = {
 	'README.md#What an error item looks like': async ([shown]) => {
-		const run = await harness.image(nodes.generateImage(), {
-			onError: 'continueRegularOutput',
-			access: { apiKey: harness.gateway.keys.textOnly },
-		});
-		const error_details = {
-			...(shown?.error_details as IDataObject),
-			request_id: expect.anything() as string,
-		};
+		const access = { apiKey: harness.gateway.keys.textOnly };
+		const run = await harness.image(nodes.generateImage(), { ...nodes.CONTINUE, access });
+		const request_id = expect.anything() as string;
+		const error_details = { ...(shown?.error_details as IDataObject), request_id };
 		expect(run.items[0]?.json).toEqual({ ...shown, error_details });
 	},
 	'docs/responses.md#Response → Create': async ([simplified, raw]) => {

@@ -9,7 +9,7 @@ const homepage = manifest.homepage.replace(/#.*$/, '');
 const { name: author, email } = manifest.author;
 
 /** The page of each node, below docs/. */
-const PAGES = {
+const PAGES: Record<string, string> = {
 	LmChatModelAccess: 'chat-model',
 	ModelAccess: 'responses',
 	ModelAccessImage: 'images',
@@ -57,15 +57,12 @@ test('package.json names one repository in each field', () => {
 });
 
 const ours = homepage.replace('https://github.com/', '');
+const isOurMail = (found: string) => found === email || MADE_UP.test(found);
 const onNpm = /\bnpmjs\.com\/package\/((?:@[\w-]+\/)?[\w.-]*[\w-])/g;
 
 it.each<[string, RegExp, (found: string) => boolean]>([
 	['repository', REPOSITORY, (found) => [ours, 'n8n-io/n8n'].includes(found.replace(/\.git$/, ''))],
-	[
-		'mail address, apart from made-up ones,',
-		MAIL,
-		(found) => found === email || MADE_UP.test(found),
-	],
+	['mail address, apart from made-up ones,', MAIL, isOurMail],
 	['package on npm', onNpm, (found) => found === manifest.name],
 ])('tracked files name no %s but ours', (_, pattern, isAllowed) => {
 	expect(others(pattern, isAllowed)).toEqual([]);
@@ -87,9 +84,8 @@ describe('what has to name them', () => {
 		const codexFiles = filesLike(/^nodes\/.*\.node\.json$/);
 		expect(codexFiles).toHaveLength(manifest.n8n.nodes.length);
 		for (const [file, text] of codexFiles) {
-			const primaryDocumentation = [
-				{ url: page(PAGES[path.basename(file, '.node.json') as keyof typeof PAGES]) },
-			];
+			const own = page(PAGES[path.basename(file, '.node.json')]!);
+			const primaryDocumentation = [{ url: own }];
 			const resources = { primaryDocumentation, credentialDocumentation: [{ url }] };
 			expect(JSON.parse(text)).toMatchObject({ resources });
 		}

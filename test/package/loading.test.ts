@@ -1,12 +1,11 @@
 import path from 'node:path';
 import { loadOutputSchema, PackageDirectoryLoader } from 'n8n-core';
 import type { IDataObject, INodeType, INodeTypeDescription } from 'n8n-workflow';
-import { ModelAccessApi } from '../../credentials/ModelAccessApi.credentials';
 import { resources as textResources } from '../../nodes/ModelAccess/ModelAccess.node';
 import { resources as imageResources } from '../../nodes/ModelAccessImage/ModelAccessImage.node';
 import { startGateway } from '../../gateway';
 import { runNode, type RunNodeOptions } from '../../scripts/engine/index';
-import { generateImage, getModels } from '../nodes/arrange';
+import { credentialOf, generateImage, getModels } from '../nodes/arrange';
 import { classFiles, install, manifest } from './built';
 
 let installed: Awaited<ReturnType<typeof install>>;
@@ -89,14 +88,9 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 
 	it('lists models and submits images', async () => {
 		const gateway = await startGateway();
-		const modelAccessApi = { baseUrl: gateway.baseUrl, apiKey: gateway.keys.active };
+		const access = credentialOf({ baseUrl: gateway.baseUrl, apiKey: gateway.keys.active });
 		const run = async (name: string, parameters: IDataObject) =>
-			await runNode({
-				node: builtNode(name),
-				parameters: parameters as RunNodeOptions['parameters'],
-				credentials: { modelAccessApi },
-				credentialTypes: [new ModelAccessApi()],
-			});
+			await runNode({ node: builtNode(name), ...access, parameters } as RunNodeOptions);
 		const models = await run('ModelAccess', getModels());
 		expect(models.items.length).toBeGreaterThan(0);
 		const submitted = await run('ModelAccessImage', generateImage({ waitForCompletion: false }));

@@ -38,20 +38,16 @@ describe('the built scripts', () => {
 				name.replace(/^\.+\//, `${path.dirname(file)}/$&`),
 			);
 			const allowed = file === 'dist/bundle.js' ? provided : ['dist/bundle.js'];
-			expect([file, names.filter((name) => !allowed.includes(path.normalize(name)))]).toEqual([
-				file,
-				[],
-			]);
+			const others = names.filter((name) => !allowed.includes(path.normalize(name)));
+			expect([file, others]).toEqual([file, []]);
 		}
 	});
 
 	it('get the names in a stack trace back by the source map', () => {
 		const text = built['dist/bundle.js']!;
 		const before = text.slice(0, text.indexOf('Nothing more was sent.')).split('\n');
-		const entry = new SourceMap(readSourceMap()).findEntry(
-			before.length - 1,
-			before.at(-1)!.length,
-		);
+		const [line, column] = [before.length - 1, before.at(-1)!.length];
+		const entry = new SourceMap(readSourceMap()).findEntry(line, column);
 		expect(entry).toMatchObject({ originalSource: '../nodes/shared/api/errors/errors.ts' });
 		expect(text).not.toContain('sourceMappingURL');
 	});
@@ -74,8 +70,7 @@ describe('the built scripts', () => {
 test('index.js says what to do if the package is not built', async () => {
 	const { folder, remove } = await install();
 	rmSync(path.join(folder, 'dist'), { recursive: true });
-	expect(() => jest.requireActual<object>(folder)).toThrow(
-		`${manifest.name} is not built yet: run "npm run build"`,
-	);
+	const says = `${manifest.name} is not built yet: run "npm run build"`;
+	expect(() => jest.requireActual<object>(folder)).toThrow(says);
 	await remove();
 });

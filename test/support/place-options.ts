@@ -7,18 +7,14 @@ function namesIn(properties: INodeProperties[], collection: string): Set<string>
 }
 
 /** Parameters with each of their `options` in the collection in which the properties declare it. */
-export function placeOptions(
-	properties: INodeProperties[],
-	{ options, ...parameters }: IDataObject,
-): IDataObject {
+export function placeOptions(properties: INodeProperties[], given: IDataObject): IDataObject {
+	const { options, ...parameters } = given;
 	if (typeof options !== 'object' || options === null) return { ...parameters, options };
 	const advanced = namesIn(properties, 'advanced');
 	const of = (isAdvanced: boolean) => {
-		const own: IDataObject = {};
-		for (const [name, value] of Object.entries(options as IDataObject))
-			if (advanced.has(name) === isAdvanced) own[name] = value;
-		return own;
+		const all = Object.entries(options as IDataObject);
+		return Object.fromEntries(all.filter(([name]) => advanced.has(name) === isAdvanced));
 	};
-	const given = parameters.advanced as IDataObject | undefined;
-	return { ...parameters, options: of(false), advanced: { ...given, ...of(true) } };
+	const own = parameters.advanced as IDataObject | undefined;
+	return { ...parameters, options: of(false), advanced: { ...own, ...of(true) } };
 }
