@@ -36,6 +36,7 @@ describe('an error’s body', () => {
 		['a numeric code', { error: { code: 1042, message: 'm' } }, ': m', { code: '1042' }],
 		['a code of 0', { error: { code: 0, message: 'm' } }, ': m', { code: '0' }],
 		['a type alone', { error: { type: 'T' } }, ': {"error":{"type":"T"}}', { type: 'T' }],
+		['an empty type', { error: { type: '', message: 'm' } }, ': m', {}],
 		['text', 'upstream connect error', ': upstream connect error', {}],
 		['text that quotes HTML', 'upstream said <html>', ': upstream said <html>', {}],
 		['HTML far behind white space', `${' '.repeat(1000)}<html>`, ': <html>', {}],
