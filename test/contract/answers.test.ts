@@ -55,6 +55,15 @@ describe('Response', () => {
 		expect(errorOf(next)).toBe('400 previous_response_not_found previous_response_id');
 	});
 
+	test('comes as the text of its events if it is incomplete and the switch says so', async () => {
+		const { client } = await start({ unfinishedAsEvents: true });
+		const whole = await client.ask('responses');
+		const unfinished = await client.ask('responses', { max_output_tokens: 3 });
+		const types = [whole, unfinished].map(({ headers }) => headers['content-type']);
+		expect(types.join()).toMatch(/^application\/json.*,text\/event-stream/);
+		expect(unfinished.text).toContain('event: response.incomplete\n');
+	});
+
 	test('is incomplete if max_output_tokens is too small', async () => {
 		const { client } = await start();
 		const { json } = await client.ask('responses', { max_output_tokens: 3 });

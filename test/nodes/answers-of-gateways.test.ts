@@ -94,6 +94,16 @@ describe('Response → Create', () => {
 		]);
 	});
 
+	test('reads an unfinished answer that comes as events, with a hint', async () => {
+		harness.gateway.settings.unfinishedAsEvents = true;
+		const { items, hints } = await harness.text(
+			createResponse({ options: { maxOutputTokens: 2 } }),
+		);
+		expect(items).toMatchObject([{ json: { text: 'You said:', status: 'incomplete' } }]);
+		const message = expect.stringMatching(/stopped at Max Output/) as string;
+		expect(hints).toMatchObject([{ message }]);
+	});
+
 	test('advises on JSON that was asked for in vain', async () => {
 		harness.gateway.settings.dropsFormat = true;
 		const { description } = shown(await harness.textError(createResponse(ASKED.json)));
