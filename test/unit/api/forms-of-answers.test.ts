@@ -215,7 +215,8 @@ describe('An answer in the form of another interface', () => {
 	const early = { content: null, function_call: { name: 'f', arguments: ARGUMENTS } };
 	const chunks = (...all: object[]) =>
 		all.map((one) => chunk(one)).join('') + chunk({}, 'stop') + counts;
-	const thoughts = [{ reasoning: 'H' }, { content: 'H' }, { reasoning: 'm' }, { content: 'i' }];
+	const i = [{ type: 'text', text: 'i' }];
+	const thoughts = [{ reasoning: 'H' }, { content: 'H' }, { reasoning: 'm' }, { content: i }];
 	const no = [{ refusal: 'N' }, { refusal: 'o' }];
 	const finish_reason = 'stop';
 	const choices = [{ text: 'Hi', finish_reason }];

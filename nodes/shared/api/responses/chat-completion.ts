@@ -1,5 +1,5 @@
 import { asRecord, omitUndefined } from '../http/json';
-import { toMessage, toReasoning } from './item-forms';
+import { readSpoken, toMessage, toReasoning } from './item-forms';
 import type { TextKind } from './streamed-item';
 import { argumentsText } from './tool-arguments';
 
@@ -66,16 +66,11 @@ export interface ChatEvent extends Fields {
 /** Reads one chunk: its first choice. */
 export function readChunk(chunk: Fields): ChatChunk {
 	const choice = asRecord(readList(chunk.choices)[0]);
-	const {
-		content,
-		refusal,
-		tool_calls: calls,
-		function_call: call,
-		...rest
-	} = asRecord(choice.delta);
+	const { content, refusal, tool_calls: calls, ...rest } = asRecord(choice.delta);
+	const { function_call: call } = rest;
 	const texts: ChatEvent[] = [
 		{ kind: 'summary_text', delta: readThoughts(rest) },
-		{ kind: 'output_text', delta: content },
+		{ kind: 'output_text', delta: readSpoken(toMessage(content)) },
 		{ kind: 'refusal', delta: refusal },
 	];
 	const end = choice.finish_reason ? readEnd(choice) : {};
