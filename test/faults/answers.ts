@@ -17,30 +17,30 @@ const unusable = (message: string, more: Partial<Failure> = {}, advice: string[]
 
 const NOT_A_GATEWAY = 'The address may not belong to a gateway with the Model Access API.';
 
-const noTaskId = unusable('The gateway accepted the image task, but named no task ID');
+/** An error of what may be charged, which has the text: a model may have written it. */
+const kept = (message: string, text: string) =>
+	unusable(message, { details: { ...details, partial_text: text.slice(0, 30) } });
 
 /** JSON of a wrong shape, by what is said of it to each reader. */
-const misshapen = (models: string, response: string, task: string): Expected => {
-	const ofResponse = unusable(`The gateway’s response is not as expected: ${response}`);
+const misshapen = (json: string, models: string, response: string, task: string): Expected => {
+	const ofResponse = kept(`The gateway’s response is not as expected: ${response}`, json);
 	return {
 		models: unusable(`The gateway’s model list is not as expected: ${models}`, {}, [NOT_A_GATEWAY]),
 		response: ofResponse,
 		stream: ofResponse,
-		generate: noTaskId,
+		generate: kept('The gateway accepted the image task, but named no task ID', json),
 		get: unusable(`The gateway’s image task is not as expected: ${task}`),
 		download: noImage('JSON'),
 	};
 };
 
-const noObject = (what: string) => {
+const noObject = (json: string, what: string) => {
 	const said = `expected object, received ${what}`;
-	return misshapen(said, said, said);
+	return misshapen(json, said, said, said);
 };
 
-const fields = (says: string) =>
-	misshapen(`field "data": ${says}`, `field "id": ${says}`, `field "status": ${says}`);
-
-const without = fields('missing');
+const without = (json: string) =>
+	misshapen(json, 'field "data": missing', 'field "id": missing', 'field "status": missing');
 
 /** The same to each reader of the contract's answers. */
 const read = (answer: Failure, file: Failure) => ({ ...at(READERS, answer), download: file });
@@ -48,11 +48,12 @@ const read = (answer: Failure, file: Failure) => ({ ...at(READERS, answer), down
 const page = `The gateway answered with ${WEB_PAGE}`;
 const webPage = unusable(page, { retryable: false }, [WEB_PAGE_ADVICE]);
 
-/** A model may have written the text, so an error of a response has it. */
+const PAID: CallSite[] = ['response', 'stream', 'generate', 'edit'];
+
 function notJson(sites: CallSite[], text: string, whole = text): Expected {
 	const message = `The gateway’s answer is not JSON: ${text}`;
-	const answered = unusable(message, { details: { ...details, partial_text: whole } });
-	return { ...at(sites, unusable(message)), response: answered, stream: answered };
+	const [free, paid] = [unusable(message), kept(message, whole)];
+	return Object.fromEntries(sites.map((site) => [site, PAID.includes(site) ? paid : free]));
 }
 
 const answerRows = rowsFor('Answers that are none', ANSWER_FAULTS, {
@@ -67,24 +68,26 @@ const answerRows = rowsFor('Answers that are none', ANSWER_FAULTS, {
 		...notJson(READERS, '{"id": "resp_1",', '{"id": "resp_1", '),
 		download: noImage('JSON'),
 	},
-	null: noObject('null'),
-	'an array': noObject('array'),
-	'a number': noObject('number'),
-	'a text in JSON': noObject('string'),
-	'an empty object': without,
-	'fields that are missing': without,
+	null: noObject('null', 'null'),
+	'an array': noObject('[]', 'array'),
+	'a number': noObject('42', 'number'),
+	'a text in JSON': noObject('"completed"', 'string'),
+	'an empty object': without('{}'),
+	'fields that are missing': without('{"object":"thing","created":1}'),
 	'fields that are null': misshapen(
+		'{"id":null,"task_id":null,"statu',
 		'field "data": expected array, received null',
 		'field "id": expected string, received null',
 		'field "status": expected string, received null',
 	),
 	'fields of wrong types': misshapen(
+		'{"id":{"a":1},"task_id":false,"',
 		'field "data": expected array, received string',
 		'field "id": expected string, received object',
 		'field "status": expected string, received array',
 	),
-	'prototype keys and nothing else': without,
-	'nesting of 100,000 levels': noObject('array'),
+	'prototype keys and nothing else': without('{"__proto__":{"polluted":true},'),
+	'nesting of 100,000 levels': noObject('['.repeat(30), 'array'),
 }).map((each): Row => (each.name === 'plain text' ? { ...each, modes: MODES } : each));
 
 const MORE = 'More than expected';

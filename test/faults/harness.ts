@@ -141,13 +141,18 @@ export async function openFaultHarness() {
 				.replace('ERR_SSL_SSL/TLS_ALERT', 'ERR_SSL_SSLV3_ALERT')
 				.replace(/(is not JSON: )\{"(id|object)":".*/, '$1{cut}')
 				.replace(/\(\d+ bytes/, '({size} bytes');
-		const { message, description, details: { image_urls, ...details } = {} } = failure;
+		const {
+			message,
+			description,
+			details: { image_urls, partial_text, ...details } = {},
+		} = failure;
 		return {
 			message: hide(message),
 			...(description !== undefined && { description: hide(description) }),
 			details: {
 				...(JSON.parse(hide(JSON.stringify(details))) as IDataObject),
 				...(Array.isArray(image_urls) && { image_urls: image_urls.length }),
+				...(typeof partial_text === 'string' && { partial_text: partial_text.slice(0, 30) }),
 			},
 		};
 	}

@@ -124,7 +124,7 @@ describe('A stream ends', () => {
 
 describe('The final response', () => {
 	test('wins over what came on the way, where it says as much', async () => {
-		const response = { id: 'r2', status: 'completed', output: [message('Final')], x: { y: 1 } };
+		const response = { id: 'r2', status: 'completed', output: [message('Ho')], x: { y: 1 } };
 		const before = [created({ id: 'r1', first: true }), added(0, message())];
 		const items = [delta('Hi'), done(0, message('Hi'))];
 		const { json } = await outcome([...before, ...items, completed(response)].map(bytes));
@@ -211,7 +211,22 @@ describe('Where the final response is empty, its output is', () => {
 		event('response.output_text.delta', { delta: one.content[0]!.text, item_id: 'm' }),
 		item('done', { item: one }),
 	]);
-	const callsOfOneId = [1, 2].map((n) => call(n, { id: 'fc' }));
+	const callsOfOneId = [1, 2].map((n) => call(3, { id: 'fc', call_id: `call_${n}` }));
+	const saysNothing = done(0, { type: nameless.type });
+	const cutOff = { ...CALL, arguments: '{"m"' };
+	const bare = { type: 'message', content: message('Hi').content };
+	const ownParts = [
+		{ type: 'output_text', text: '', annotations: [1] },
+		{ type: 'refusal', refusal: '' },
+	].map((one) => done(0, { ...message(), content: [one] }));
+	const noted = { ...message(), content: [{ ...message('Hi').content[0], annotations: [1] }] };
+	const [wor, hel2] = ['Wor', 'Hel'].map((words) => ({ ...message(words), id: words }));
+	const byBegin = ['Hello', 'World'].map((words) => ({ ...message(words), id: words.slice(0, 3) }));
+	const both = ['Hello', 'World'].map((words) => message(words));
+	const oneAfterTwo = [delta('C'), delta('A', 1), delta('B', 1, 1)];
+	const ab = { ...message('AB'), id: 'ab' };
+	const thinking = event('response.reasoning_text.delta', { delta: 'Hm' });
+	const thoughtText = { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'Hm' }] };
 
 	test.each<[string, Array<string | undefined>, object[]]>([
 		['the texts that came, nothing that is none', [hel, no, lo], [message('Hello')]],
@@ -226,6 +241,24 @@ describe('Where the final response is empty, its output is', () => {
 		['whole arguments, not longer ones', [begunCall, start, rest, start, ...ends(CALL)], [CALL]],
 		['arguments that are an object, not a text', [begunCall, start, ...ends(made)], [made]],
 		['an input that is null at its end', [noInput, inputDone], [free]],
+		['a call whose end says nothing', [begunCall, start, rest, saysNothing], [CALL]],
+		['cut arguments as their end has them', [begunCall, start, done(0, cutOff)], [cutOff]],
+		[
+			'a text in an item of no type',
+			[added(0, { id: 'm1' }), hi],
+			[{ ...message('Hi'), id: 'm1' }],
+		],
+		['an item without a role as it is', [done(0, bare)], [bare]],
+		['a text in the part that its end has for it', [hi, ownParts[0]], [noted]],
+		['a text in place of a refusal that is none', [hi, ownParts[1]], [message('Hi')]],
+		[
+			'items whose ends say less',
+			[delta('Hello'), delta('World', 1), ...ends(wor!, hel2!)],
+			byBegin,
+		],
+		['items whose ends say more', [delta('H'), delta('W', 1), ...ends(both[1]!, both[0]!)], both],
+		['an item whose end has one part', [...oneAfterTwo, ...ends(ab)], [message('C'), ab]],
+		['a thought that is told whole', [thinking], [thoughtText]],
 		['a call whose item never came', [whole], [nameless]],
 		['a call of which nothing came', [nothing], [{ type: nameless.type }]],
 		['an item that is only begun, filled by its text', [added(0, begun), hi], [filled]],
@@ -262,12 +295,18 @@ describe('What the final response does not carry, its events do', () => {
 	const AB = [message('AB')];
 	const A_B = [delta('A'), delta('B', 1)];
 	const A_THEN_B = [message('A'), message('B')];
+	const asText = { ...message(), content: 'Hello' };
+	const summed = event('response.reasoning_summary_text.delta', { delta: 'Hm' });
+	const HM = [{ type: 'summary_text', text: 'Hm' }];
+	const longThought = { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'Hmm' }] };
 
 	test.each<[string, string[], unknown, unknown[]]>([
 		['a text', [hello], [message()], [message('Hello')]],
 		['a content', [hello], [{ ...message(), content: undefined }], [message('Hello')]],
 		['the end of a text', [hello], [message('Hel')], [message('Hello')]],
 		['the longer of two', [done(0, message('Hello'))], [message('Hi')], [message('Hello')]],
+		['nothing where the content is a text', [delta('Hel')], [asText], [asText]],
+		['a summary beside a content', [summed], [longThought], [{ ...longThought, summary: HM }]],
 		['arguments', [done(0, CALL)], [call(1, { arguments: '' })], [CALL]],
 		['an item between others', three, [thought, message('Hi')], [thought, CALL, message('Hi')]],
 		['the last item', [done(0, message('Hi')), LAST], [message('Hi')], [message('Hi'), CALL]],

@@ -91,15 +91,17 @@ function toParts(content: unknown): unknown[] {
 const TEXT_TYPES: unknown[] = ['output_text', 'text', undefined, null];
 
 /** The text of a part, which some gateways wrap into an object. */
-const readText = ({ text }: Fields): unknown => asRecord(text).value ?? text;
+export const readPartText = ({ text }: Fields): unknown => asRecord(text).value ?? text;
 
 const isTextPart = (part: Fields): boolean =>
-	TEXT_TYPES.includes(part.type) && typeof readText(part) === 'string';
+	TEXT_TYPES.includes(part.type) && typeof readPartText(part) === 'string';
 
 function normalizePart(part: unknown): unknown[] {
 	if (typeof part === 'string') return [{ type: 'output_text', text: part }];
 	const fields = asRecord(part);
-	return isTextPart(fields) ? [{ ...fields, type: 'output_text', text: readText(fields) }] : [part];
+	return isTextPart(fields)
+		? [{ ...fields, type: 'output_text', text: readPartText(fields) }]
+		: [part];
 }
 
 /** What the model thought, where Claude's and Gemini's interfaces have it among the text. */

@@ -1,6 +1,7 @@
 import { asRecord } from '../http/json';
 import { GrowingText } from './growing-text';
-import { isWholeArguments } from './tool-arguments';
+import { readPartText } from './item-forms';
+import { argumentsText, isWholeArguments } from './tool-arguments';
 
 type Fields = Record<string, unknown>;
 
@@ -22,6 +23,8 @@ const ITEM_TYPES: Record<TextKind, string> = {
 	arguments: 'function_call',
 	input: 'custom_tool_call',
 };
+
+const getKey = (kind: TextKind, index: number) => `${index}:${kind}`;
 
 /** Where an item has its parts. */
 const PART_FIELDS = ['content', 'summary'] as const;
@@ -85,7 +88,7 @@ export class StreamedItem {
 	}
 
 	text(kind: TextKind, index: number): GrowingText {
-		const key = `${index}:${kind}`;
+		const key = getKey(kind, index);
 		const part = this.parts.get(key) ?? { kind, index, text: new GrowingText() };
 		this.parts.set(key, part);
 		return part.text;
@@ -112,17 +115,14 @@ export class StreamedItem {
 	}
 
 	private fill(item: Fields): Fields {
-		const text = (kind: TextKind) => this.getText(kind);
+		const text = (kind: TextKind) => this.parts.get(getKey(kind, 0))?.text.value;
 		switch (item.type) {
 			case 'function_call':
-				return omitEmpty({
-					...item,
-					arguments: bestArguments([
-						this.ended?.arguments,
-						text('arguments'),
-						this.begun.arguments,
-					]),
-				});
+				return withArguments(item, [
+					this.ended?.arguments,
+					text('arguments'),
+					this.begun.arguments,
+				]);
 			case 'custom_tool_call':
 				return { ...item, input: longest([item.input, text('input')]) };
 			default:
@@ -130,18 +130,11 @@ export class StreamedItem {
 		}
 	}
 
-	private getText(kind: TextKind): string {
-		return this.inOrder((part) => part.kind === kind)
-			.map((part) => part.text.value)
-			.join('');
-	}
-
 	private fillParts(item: Fields, field: PartField): Fields {
 		const own = this.inOrder(({ kind }) => (kind === 'summary_text') === (field === 'summary'));
 		const streamed = own.map(({ kind, text: { value } }) => toPart(kind, value));
 		const isMore = readText(streamed).length > readText(item[field]).length;
-		const isFirst = streamed.length > 0 && !hasParts(item[field]);
-		return isMore || isFirst ? { ...item, [field]: mergeParts(item[field], streamed) } : item;
+		return isMore ? { ...item, [field]: mergeParts(item[field], streamed) } : item;
 	}
 
 	private inOrder(isWanted: (part: Part) => boolean): Part[] {
@@ -152,9 +145,9 @@ export class StreamedItem {
 /** All that an item says: text, refusal, reasoning, arguments. */
 export function readItemText(item: Fields): string {
 	const { arguments: given, input } = item;
-	return [...PART_FIELDS.map((field) => readText(item[field])), given, input]
-		.filter((text) => typeof text === 'string')
-		.join('');
+	return [...PART_FIELDS.map((field) => readText(item[field])), argumentsText(given), input].join(
+		'',
+	);
 }
 
 /**
@@ -163,8 +156,7 @@ export function readItemText(item: Fields): string {
  */
 export function withStreamed(final: Fields, streamed: Fields): Fields {
 	if (final.type === 'function_call') {
-		const given = bestArguments([final.arguments, streamed.arguments]);
-		return given === undefined ? final : { ...final, arguments: given };
+		return withArguments(final, [final.arguments, streamed.arguments]);
 	}
 	const isMore = readItemText(streamed).length > readItemText(final).length;
 	const taken = [...PART_FIELDS, 'input'].filter(
@@ -187,32 +179,29 @@ function mergeParts(own: unknown, streamed: unknown): unknown {
 const getDefaults = (type: unknown): Fields =>
 	type === 'message' ? { type, role: 'assistant' } : { type };
 
-const hasParts = (parts: unknown) => Array.isArray(parts) && parts.length > 0;
-
 /** The text of a content: a text, or a list of parts. */
 function readText(content: unknown): string {
 	if (typeof content === 'string') return content;
 	if (!Array.isArray(content)) return '';
 	return content
 		.map(asRecord)
-		.map(({ text, refusal }) => text ?? refusal)
-		.filter((text) => typeof text === 'string')
+		.map((part) => readPartText(part) ?? part.refusal)
 		.join('');
 }
 
 const toPart = (kind: TextKind, text: string): Fields =>
 	kind === 'refusal' ? { type: kind, refusal: text } : { type: kind, text };
 
-/** The first that are whole; else those that say most, and of them the first. */
-function bestArguments(candidates: unknown[]): unknown {
-	return candidates.find(isWholeArguments) ?? longest(candidates);
+/**
+ * A call with its arguments: the first that are whole; else those that say most, and of them the
+ * first.
+ */
+function withArguments(item: Fields, candidates: unknown[]): Fields {
+	const given = candidates.find(isWholeArguments) ?? longest(candidates);
+	return given ? { ...item, arguments: given } : item;
 }
 
 function longest(candidates: unknown[]): unknown {
 	const length = (value: unknown) => (typeof value === 'string' ? value.length : -1);
 	return candidates.reduce((best, next) => (length(next) > length(best) ? next : best));
-}
-
-function omitEmpty({ arguments: given, ...item }: Fields): Fields {
-	return given === undefined || given === '' ? item : { ...item, arguments: given };
 }
