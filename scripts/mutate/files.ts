@@ -69,7 +69,9 @@ export const FILES: Record<string, string[]> = {
 		'unit/api/{what-a-body-says,what-is-sent-again}',
 		'nodes/secrets',
 	],
-	'nodes/shared/api/errors/status-table': ['unit/api/{what-is-sent-again,task-wait}'],
+	'nodes/shared/api/errors/status-table': [
+		'unit/api/{what-is-sent-again,task-wait,advice-follows-evidence,errors-of-replies}',
+	],
 	'nodes/shared/api/credential/base-url': ['unit/api/base-url', 'unit/credential'],
 	'nodes/shared/api/credential/private-host': ['unit/api/base-url'],
 	'nodes/shared/api/credential/api-key': ['unit/api/api-key', 'unit/credential'],

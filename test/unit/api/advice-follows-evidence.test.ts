@@ -160,6 +160,7 @@ test.each([
 	['response 401', /copy the key again.*used-up key.*permission.*address/, /images/],
 	['imageSubmit 403', /lacks this permission.*images.*balance.*address/, /asynchronous/],
 	['response 403', /lacks this permission.*balance.*address/, /images/],
+	['response 429', /raise the limit in the gateway’s console/, /images/],
 	['modelList 404', /Base URL/, /model|asynchronous/],
 	['response 404', /Base URL.*model/, /asynchronous/],
 	['imageSubmit 404', /Base URL.*model.*asynchronous/, /expired/],

@@ -32,6 +32,12 @@ test.each<[string, ReturnType<typeof reply>, ErrorSource, Outcome]>([
 	expect(failure(answer, source).outcome).toBe(outcome);
 });
 
+test('an error in a success reply that names no status is told as an error', () => {
+	const { advice, toError } = failure(said('odd'));
+	const { message } = toError({ advice, retryable: false });
+	expect([message, advice]).toEqual(['The gateway answered with an error (HTTP 200, odd): x', '']);
+});
+
 test('a status is believed before the words beside it', () => {
 	const unpaid = { error: { code: 'insufficient_quota', message: 'x' } };
 	const outcomes = [400, 429, 503].map((status) => failure(reply(status, unpaid)).outcome);
