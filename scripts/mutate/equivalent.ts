@@ -268,6 +268,23 @@ export const EQUIVALENT: EquivalentMutant[] = [
 			reason: 'A text has no url.',
 		},
 	]),
+	...inFile('nodes/shared/api/responses/streamed-items', [
+		{
+			line: 'while (waiting[0] && order.indexOf(waiting[0]) < place) output.push(waiting.shift()!.build());',
+			changes: [['order.indexOf(waiting[0]) < place', 'order.indexOf(waiting[0]) <= place']],
+			reason: 'The place is that of another item.',
+		},
+		{
+			line: 'if (match) takeBefore(order.indexOf(match));',
+			changes: [['match', 'true']],
+			reason: 'What is not in the list has the place -1, and nothing stands before it.',
+		},
+		{
+			line: 'if (index !== undefined) this.byIndex.set(index, item);',
+			changes: [['index !== undefined', 'true']],
+			reason: 'Nothing is looked up without a number.',
+		},
+	]),
 	...inFile('nodes/shared/api/responses/tool-arguments', [
 		{
 			line: 'return parsed === undefined ? withoutEmptyObjects(given) : given;',

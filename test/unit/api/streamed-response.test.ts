@@ -153,6 +153,7 @@ const call = (n: number, more: object = {}) => ({
 const item = (kind: string, fields: object) => event(`response.output_item.${kind}`, fields);
 const argument = (kind: string, fields: object) =>
 	event(`response.function_call_arguments.${kind}`, { output_index: 0, ...fields });
+const ends = (...all: object[]) => all.map((one) => item('done', { item: one }));
 const [CALL, CALL_2] = [call(1), call(2)];
 
 describe('Where the final response is empty, its output is', () => {
@@ -193,7 +194,6 @@ describe('Where the final response is empty, its output is', () => {
 	const of = (item_id: string, text: string) =>
 		event('response.output_text.delta', { item_id, delta: text });
 	const beginM1 = item('added', { item: begun });
-	const ends = (...all: object[]) => all.map((one) => item('done', { item: one }));
 	const hiThenHo = [hi, delta('Ho', 1), ...ends(message('Ho'), message('Hi'))];
 	const otherIds = [of('x', 'H'), of('x', ''), of('y', 'i')];
 	const twoTexts = [of('m1', 'Hi'), of('m2', 'Ho')];
@@ -202,9 +202,17 @@ describe('Where the final response is empty, its output is', () => {
 	);
 	const named = [1, 2].map((n) => call(n, { id: undefined }));
 	const begunNamed = named.map((one) => item('added', { item: { ...one, arguments: '' } }));
-	const filledByName = named.map(({ call_id, arguments: whole }) =>
-		event('response.function_call_arguments.delta', { call_id, delta: whole }),
+	const fill = (name: string) =>
+		named.map(({ call_id, arguments: whole }) =>
+			event('response.function_call_arguments.delta', { [name]: call_id, delta: whole }),
+		);
+	const emptyIds = Array(2).fill(item('added', { item: { ...message(), id: '' } })) as string[];
+	const byTurns = ['H', 'i'].flatMap((piece) =>
+		['reasoning_summary_text', 'output_text'].map((kind) =>
+			event(`response.${kind}.delta`, { output_index: null, delta: piece }),
+		),
 	);
+	const turned = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hi' }] };
 	const shared = ['One', 'Two'].map((words) => ({ ...message(words), id: 'm' }));
 	const shares = shared.map((one) => [
 		item('added', { item: { ...one, content: [] } }),
@@ -282,7 +290,10 @@ describe('Where the final response is empty, its output is', () => {
 		['items that end in another order', hiThenHo, [message('Hi'), message('Ho')]],
 		['an item without a number last', [hi2, ...ends(CALL)], [message('Hi'), CALL]],
 		['arguments whose events have another index', [begunCall, ...pieces], [CALL]],
-		['arguments by the ID of their call alone', [...begunNamed, ...filledByName], named],
+		['arguments by the ID of their call alone', [...begunNamed, ...fill('call_id')], named],
+		['arguments by the ID of their call as their item', [...begunNamed, ...fill('item_id')], named],
+		['items of empty IDs that begin together', [...emptyIds, ...ends(...shared)], shared],
+		['a thought and a text by turns, both of the number null', byTurns, [turned, message('Hi')]],
 	])('%s', async (_, events, output) => {
 		const { json } = await outcome([bytes(events.join('') + END)]);
 		expect(json.output).toEqual(output);
@@ -297,6 +308,10 @@ describe('What the final response does not carry, its events do', () => {
 	const A_THEN_B = [message('A'), message('B')];
 	const asText = { ...message(), content: 'Hello' };
 	const summed = event('response.reasoning_summary_text.delta', { delta: 'Hm' });
+	const byId = ['Hi', 'Ho'].map((id) => ({ ...message(id), id }));
+	const other = byId.toReversed();
+	const oneId = byId.map((one) => ({ ...one, id: 'm' }));
+	const bareOf = (all: object[]) => all.map((one) => ({ ...one, content: [] }));
 	const HM = [{ type: 'summary_text', text: 'Hm' }];
 	const longThought = { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'Hmm' }] };
 
@@ -315,6 +330,8 @@ describe('What the final response does not carry, its events do', () => {
 		['what two items say together', [...A_B, delta('AB', 2)], A_THEN_B, [...A_THEN_B, ...AB]],
 		['a text beside what is no item', [hello], [null], [null, message('Hello')]],
 		['no call that was only begun', [item('added', { item: CALL })], AB, AB],
+		['texts of items in another order, by their IDs', ends(...byId), bareOf(other), other],
+		['texts of items that share one ID', ends(...oneId), bareOf(oneId), oneId],
 	])('%s', async (_, events, final, output) => {
 		const { json } = await outcome([bytes(events.join('') + completed({ output: final }))]);
 		expect(json.output).toEqual(output);

@@ -103,13 +103,11 @@ export class StreamedItems {
 		return output;
 	}
 
-	/** The streamed item of each final one: by ID, else the next of its type. */
+	/** The streamed item of each final one: by an ID of its own, else the next of its type. */
 	private match(final: Fields[]): Array<StreamedItem | undefined> {
-		const matches: Array<StreamedItem | undefined> = [];
-		for (const item of final) {
-			const named = this.find(getIds({ item }), item);
-			matches.push(named && !matches.includes(named) ? named : undefined);
-		}
+		const named = final.map((item) => this.find(getIds({ item }), item));
+		const isOnly = (one?: StreamedItem) => named.indexOf(one) === named.lastIndexOf(one);
+		const matches = named.map((one) => (isOnly(one) ? one : undefined));
 		const order = this.inOrder();
 		final.forEach((item, position) => {
 			if (!isItem(item)) return;
@@ -199,21 +197,16 @@ const isItem = ({ type }: Fields) => typeof type === 'string';
 /** Whether an item is to be added to an output that lacks it. */
 function isMissing(item: StreamedItem, outputText: string): boolean {
 	const text = readItemText(item.build());
-	if (item.type === 'message') return text !== '' && !outputText.includes(text);
+	if (item.type === 'message') return !outputText.includes(text);
 	return item.isDone && isItem(item.build());
 }
 
-/** The IDs by which an event names its item, each with its kind. */
-function getIds(fields: Fields): string[] {
-	const { id, call_id: itemCall } = asRecord(fields.item);
-	const ids: Array<[string, unknown]> = [
-		['call', fields.call_id ?? itemCall],
-		['item', fields.item_id ?? id],
-		['item', id],
-	];
-	return ids
-		.filter(([, value]) => typeof value === 'string' && value !== '')
-		.map(([kind, value]) => `${kind}:${String(value)}`);
+/** The IDs by which an event names its item: of its call, and its own. */
+function getIds({ call_id, item_id, item }: Fields): string[] {
+	const { id, call_id: ofItem } = asRecord(item);
+	return [call_id, ofItem, item_id, id].filter(
+		(value): value is string => typeof value === 'string' && value !== '',
+	);
 }
 
 const readNumber = (value: unknown) => (typeof value === 'number' ? value : undefined);
