@@ -33,8 +33,9 @@ test.each<[string, ReturnType<typeof reply>, ErrorSource, Outcome]>([
 });
 
 test('an error in a success reply that names no status is told as an error', () => {
-	const { advice, toError } = failure(said('odd'));
-	const { message } = toError({ advice, retryable: false });
+	const failed = failure(said('odd'));
+	const { advice } = failed;
+	const { message } = failed.toError({ advice, retryable: false });
 	expect([message, advice]).toEqual(['The gateway answered with an error (HTTP 200, odd): x', '']);
 });
 
