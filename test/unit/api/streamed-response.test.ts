@@ -300,6 +300,39 @@ describe('Where the final response is empty, its output is', () => {
 	});
 });
 
+const says = (part: object) => ({ ...message(), content: [part] });
+const thinks = (parts: object) => ({ type: 'reasoning', ...parts });
+const [SAID] = message('Hi').content;
+const REFUSED = { type: 'refusal', refusal: 'Hi' };
+const SUMMED = { type: 'summary_text', text: 'Hi' };
+const REASONED = { type: 'reasoning_text', text: 'Hi' };
+
+test.each<[string, field: string, item: object, part?: object, ofPart?: string]>([
+	['output_text', 'text', message('Hi'), SAID, 'content_part'],
+	['text', 'text', message('Hi')],
+	['refusal', 'refusal', says(REFUSED), REFUSED, 'content_part'],
+	[
+		'reasoning_summary_text',
+		'text',
+		thinks({ summary: [SUMMED] }),
+		SUMMED,
+		'reasoning_summary_part',
+	],
+	['reasoning_text', 'text', thinks({ content: [REASONED] }), REASONED, 'content_part'],
+	['function_call_arguments', 'arguments', { type: 'function_call', arguments: 'Hi' }],
+	['custom_tool_call_input', 'input', { type: 'custom_tool_call', input: 'Hi' }],
+])('%s comes in pieces, whole at its end, and in its part', async (...row) => {
+	const [name, field, expected, part, ofPart] = row;
+	const [h, i] = ['H', 'i'].map((piece) => event(`response.${name}.delta`, { delta: piece }));
+	const end = event(`response.${name}.done`, { [field]: 'Hi' });
+	const none = event(`response.${ofPart}.done`, { part: { type: 'unknown', text: 'No' } });
+	const parts = part ? [none + event(`response.${ofPart}.done`, { part }) + none] : [];
+	for (const events of [h! + i!, end, h! + end, ...parts]) {
+		const { json } = await outcome([bytes(events + END)]);
+		expect(json.output).toEqual([expected]);
+	}
+});
+
 describe('What the final response does not carry, its events do', () => {
 	const [hello, B, LAST] = [delta('Hello'), done(1, message('B')), done(1, CALL)];
 	const three = [done(0, thought), LAST, done(2, message('Hi'))];
