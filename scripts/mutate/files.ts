@@ -44,18 +44,16 @@ export const FILES: Record<string, string[]> = {
 	'nodes/shared/api/responses/stream-errors': ['unit/api/{stream-failures,streamed-response}'],
 	'nodes/shared/api/responses/structured-output': ['unit/api/simplified-response'],
 	'nodes/shared/api/responses/json-answer': ['unit/api/simplified-response'],
-	'nodes/shared/api/responses/tool-arguments': [
-		'unit/api/{forms-of-answers,streamed-response,items-of-streams}',
-	],
+	'nodes/shared/api/responses/tool-arguments': ['unit/api/{forms-of-answers,streamed-response}'],
 	'nodes/shared/api/responses/response-accumulator': [
-		'unit/api/{streamed-response,stream-failures,stream-forms}',
-		'unit/api/{limits-in-streams,items-of-streams}',
+		'unit/api/{streamed-response,forms-of-answers,stream-failures,stream-forms}',
+		'unit/api/limits-in-streams',
 	],
 	'nodes/shared/api/responses/streamed-items': [
-		'unit/api/{streamed-response,limits-in-streams,forms-of-answers,items-of-streams}',
+		'unit/api/{streamed-response,limits-in-streams,forms-of-answers}',
 	],
-	'nodes/shared/api/responses/streamed-item': ['unit/api/{streamed-response,items-of-streams}'],
-	'nodes/shared/api/responses/growing-text': ['unit/api/{streamed-response,items-of-streams}'],
+	'nodes/shared/api/responses/streamed-item': ['unit/api/{streamed-response,forms-of-answers}'],
+	'nodes/shared/api/responses/growing-text': ['unit/api/{streamed-response,forms-of-answers}'],
 	'nodes/shared/api/responses/chat-completion': ['unit/api/forms-of-answers'],
 	'nodes/shared/api/responses/response-forms': ['unit/api/{forms-of-answers,response-request}'],
 	'nodes/shared/api/responses/check-response': [
