@@ -61,10 +61,8 @@ describe('a response', () => {
 		const { error } = await fail([reply(200, { ...OK, output: undefined })], creating);
 		const says = 'The gateway’s response is not as expected: field "output": missing';
 		const partialText = '{"id":"resp_1","status":"completed","model":"text-1"}';
-		expectError(error, 'InvalidResponseError', says, {
-			advice: /executed and charged/,
-			partialText,
-		});
+		const details = { advice: /executed and charged/, partialText };
+		expectError(error, 'InvalidResponseError', says, details);
 	});
 
 	const failed = (error?: unknown, more: object = {}) => ({ status: 'failed', error, ...more });

@@ -305,19 +305,14 @@ const thinks = (parts: object) => ({ type: 'reasoning', ...parts });
 const [SAID] = message('Hi').content;
 const REFUSED = { type: 'refusal', refusal: 'Hi' };
 const SUMMED = { type: 'summary_text', text: 'Hi' };
+const OF_SUMMARY = 'reasoning_summary_part';
 const REASONED = { type: 'reasoning_text', text: 'Hi' };
 
 test.each<[string, field: string, item: object, part?: object, ofPart?: string]>([
 	['output_text', 'text', message('Hi'), SAID, 'content_part'],
 	['text', 'text', message('Hi')],
 	['refusal', 'refusal', says(REFUSED), REFUSED, 'content_part'],
-	[
-		'reasoning_summary_text',
-		'text',
-		thinks({ summary: [SUMMED] }),
-		SUMMED,
-		'reasoning_summary_part',
-	],
+	['reasoning_summary_text', 'text', thinks({ summary: [SUMMED] }), SUMMED, OF_SUMMARY],
 	['reasoning_text', 'text', thinks({ content: [REASONED] }), REASONED, 'content_part'],
 	['function_call_arguments', 'arguments', { type: 'function_call', arguments: 'Hi' }],
 	['custom_tool_call_input', 'input', { type: 'custom_tool_call', input: 'Hi' }],
