@@ -100,6 +100,7 @@ test.each([
 	['a number as data', { data: 1745678901234567 }, {}, NO_ID],
 	['a long text', { data: `a1${'x'.repeat(200)}` }, {}, NO_ID],
 	['an empty body', '', {}, 'The gateway answered with an empty body instead of JSON'],
+	['events', 'data: 1', {}, 'The gateway answered with an event stream instead of JSON'],
 	['text that echoes the key', `accepted ${KEY}`, {}, NO_JSON],
 	['a Location elsewhere', {}, { location: '/v1/jobs/7' }, NO_ID],
 	['a Location that can’t be decoded', {}, { location: '/v1/images/tasks/%E0%A4%A' }, NO_ID],

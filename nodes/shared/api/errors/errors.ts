@@ -37,7 +37,7 @@ export interface ErrorDetails {
 	readonly refusal?: Refusal;
 	/** Whether the address of an image does not work any more; its task may name another. */
 	readonly linkIsGone?: boolean;
-	/** The text received of an answer, which may have been paid for. */
+	/** The text received of an answer, or of a reply that names no task, which may have been paid for. */
 	readonly partialText?: string;
 	/** The output items of an answer that were finished. */
 	readonly partialOutput?: ReadonlyArray<Record<string, unknown>>;

@@ -57,12 +57,13 @@ export function parseReply(client: Client, kind: RequestKind, reply: GatewayRepl
 	const ids = getReplyIds(client.redact, reply);
 	const body = recognizeBody(reply);
 	if (body.kind === 'json' || body.kind === 'error') return { json: body.json, reply, ...ids };
+	const mayTell = kind !== 'read' && ['text', 'events'].includes(body.kind);
 	throw new InvalidResponseError(describeBody(client, reply, body), {
 		...notJsonFacts(kind, body.kind === 'html'),
 		httpStatus: reply.status,
 		...ids,
 		// It may be what a model wrote, or name a task, which was paid for.
-		...(kind !== 'read' && body.kind === 'text' && { partialText: client.redact(reply.body) }),
+		...(mayTell && { partialText: client.redact(reply.body) }),
 	});
 }
 
